@@ -1,5 +1,5 @@
-//! What a decision about a partition of moldable jobs costs: CPU time of the whole of `moldable::decide`, from what
-//! was seen to the starts.
+//! The cost of a decision about a partition of moldable jobs: CPU time of the whole of
+//! `moldable::decide`, from the observation to the starts.
 //!
 //!     cargo run --release -p dfrs-agent --example moldable_decision -- [JOBS [NODES]]
 

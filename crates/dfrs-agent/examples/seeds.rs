@@ -1,5 +1,5 @@
-//! Tries every so many of the seeds from FIRST on and below END, and prints the first of them that fails: what
-//! `cargo xtask defects` builds with each defect, and runs on every core.
+//! Tries seeds from FIRST on and below END, at a fixed step, and prints the first one that fails.
+//! `cargo xtask defects` builds this program with each defect and runs it on every core.
 
 use dfrs_agent::simulation::generate::{Kinds, generate};
 use dfrs_agent::simulation::run;

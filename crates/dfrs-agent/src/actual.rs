@@ -1,5 +1,5 @@
-//! The cluster as it is: the jobs that can use CPU at this moment, kept from pass to pass. Their shares
-//! follow from it.
+//! The cluster as it is: the jobs that can use CPU at this moment, kept from pass to pass. Their
+//! shares follow from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +12,21 @@ use crate::node_changes::NodeChanges;
 use crate::observation::Observation;
 use crate::weights::Weights;
 
-/// Jobs that can use CPU, where they are, and the nodes. What of a job does not matter for its share may
-/// be as it was.
+/// Jobs that can use CPU, where they are, and the nodes. Fields of a job that do not matter for its
+/// share may be out of date.
 #[derive(Debug, Default)]
 pub struct ActualCluster {
     cluster: Cluster,
-    /// What those asked for that count with less.
+    /// The requests of those jobs that are counted with less.
     requests: BTreeMap<JobId, Cores>,
     /// By which its jobs were made.
     weights: Weights,
 }
 
 impl ActualCluster {
-    /// Brings it up to date. `jobs` names those that have or had places and are different, `nodes` those
-    /// that are. O(log jobs) for each, and moves in memory; O(jobs) if nodes came or went, or if all weights
-    /// changed.
+    /// Brings the shares up to date. `jobs` names the jobs that have or had places and are
+    /// different, `nodes` the nodes that are. O(log jobs) for each, and moves in memory; O(jobs) if
+    /// nodes came or went, or if all weights changed.
     pub fn follow(
         &mut self,
         jobs: &BTreeSet<u32>,
@@ -49,7 +49,7 @@ impl ActualCluster {
         }
     }
 
-    /// How many jobs count with less than they asked for.
+    /// How many jobs are counted with less than they requested.
     #[must_use]
     pub fn lowered(&self) -> u32 {
         u32::try_from(self.requests.len()).unwrap_or(u32::MAX)
@@ -66,7 +66,8 @@ impl ActualCluster {
         self.shares_of_all(facts)
     }
 
-    /// The shares as they follow from the cluster made anew. O(jobs log jobs): for tests.
+    /// The shares as they follow from a cluster that is built from scratch. O(jobs log jobs): for
+    /// tests.
     #[must_use]
     pub fn shares_from_scratch(
         seen: &Observation,
@@ -111,7 +112,7 @@ impl ActualCluster {
         }
     }
 
-    /// What it asked for matters where it counts with less.
+    /// The request of a job matters where the job is counted with less.
     fn follow_request(&mut self, id: JobId, job: Option<&Job>, seen: &Observation) {
         let shown = slurm_id(id).and_then(|id| seen.job(id));
         let request = shown.map(request_of);

@@ -1,5 +1,5 @@
-//! One pass of the scheduler: look, decide, act, tell the nodes. Everything between two looks at
-//! Slurm is a function of what was seen, the ledger and the time.
+//! One pass of the scheduler: look, decide, act, send orders to the nodes. Everything between two
+//! looks at Slurm is a function of the observation, the ledger and the time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -80,8 +80,8 @@ use submit_backoff::SubmitBackoff;
 const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (reservations start).
 const MAX_SLEEP: Span = Span(5 * SECOND);
-/// Starts in one pass: what was submitted meanwhile is decided about before the rest. Each takes slurmctld
-/// a millisecond or a few.
+/// Starts in one pass: jobs that were submitted meanwhile are decided about before the others
+/// start. Each start takes slurmctld a millisecond or a few.
 const MAX_STARTS: u32 = 100;
 /// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
 const ROUNDS: usize = 4;
@@ -98,7 +98,7 @@ pub struct Ports<S, D> {
     pub journal: Option<Writer>,
     /// Where decisions are recorded for a closer look.
     pub recorder: Box<dyn Recorder>,
-    /// Who measures passes.
+    /// Measures passes.
     pub probe: Box<dyn Probe>,
 }
 
@@ -116,7 +116,7 @@ pub struct Agent<S, D> {
     ledger: Ledger,
     lists: JobLists,
     admission: Admission,
-    /// The same for arrays of which tasks are to get records.
+    /// Admission of arrays of which tasks are to get records.
     array_admission: Admission,
     limited_users: LimitedUsers,
     /// What jobs weigh beside each other, at this pass.
@@ -140,7 +140,7 @@ pub struct Agent<S, D> {
     reasons_set: Time,
     /// Reasons that squeue was not given yet.
     unset_reasons: BTreeSet<u32>,
-    /// Jobs that are over, and whose reasons are to be forgotten.
+    /// Jobs that are over, and whose reasons are to be dropped.
     gone: BTreeSet<u32>,
     /// What was last decided about each job that has not ended.
     last_changes: BTreeMap<u32, LastDecision>,
@@ -149,18 +149,19 @@ pub struct Agent<S, D> {
     /// What Slurm's own tools show of that.
     shown: ShownYields,
     ended: Vec<(u32, LedgerRecord, JobOutcome)>,
-    /// What the nodes were told last.
+    /// The orders that were last sent to the nodes.
     orders: BTreeMap<String, NodeOrder>,
     /// What the nodes said last.
     facts: Option<Arc<NodeFacts>>,
     silent: BTreeSet<String>,
-    /// The nodes on which jobs may be parked, and how much of the swap that is counted there parked jobs can have.
+    /// The nodes on which jobs may be parked, and how much of their counted swap parked jobs can
+    /// have.
     swap: SwapEighths,
     /// Nodes that were down when they were last seen.
     down: BTreeSet<String>,
     looked: Time,
     began: Time,
-    /// By how much the time that it is told is ahead of Slurm's clock.
+    /// By how much the time given to the agent is ahead of Slurm's clock.
     ahead: Ahead,
     max_sleep: Span,
     cores_hidden: Time,
@@ -178,11 +179,11 @@ pub struct Agent<S, D> {
     lost: Lost,
     left_behind: LeftBehind,
     resumptions: Resumptions,
-    /// Of these, what nodes are asked about.
+    /// The jobs left behind that nodes are queried about.
     former: TerminatingJobs,
     /// It gives back, and does nothing else.
     gives_back: bool,
-    /// All of it is given back, and the nodes have heard so.
+    /// Everything is given back, and the nodes have acknowledged it.
     is_thaw_confirmed: bool,
     /// Partitions that it gives back while it schedules others.
     giving_back: GivingBack,
@@ -195,8 +196,8 @@ pub struct Agent<S, D> {
     /// A node changed since orders were last given.
     nodes_changed_since_orders: bool,
     capacity_freed: bool,
-    /// Jobs whose processes were still ending when they were last seen; nodes, and MiB that they may hold there
-    /// although Slurm did not count them before.
+    /// Jobs whose processes were still ending when they were last seen; nodes, and MiB that they
+    /// may hold there although Slurm did not count them before.
     ending: BTreeMap<u32, Vec<(u32, u64)>>,
     settle_queue: SettleQueue,
     submit_backoff: SubmitBackoff,
@@ -225,7 +226,8 @@ pub struct PassReport {
     pub unfinished: bool,
     /// If its decision took too long and was ended: how many in a row were.
     pub ended_decisions: u32,
-    /// If its plan broke a rule and was dropped, and there was no job to leave out for that: how many in a row were.
+    /// If the plan broke a rule and was dropped, and no job was left to exclude for that: the
+    /// number of such plans in a row.
     pub dropped_plans: u32,
 }
 
@@ -334,7 +336,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.cores_hidden = Time(0);
     }
 
-    /// The time that it is told is so far ahead of Slurm's clock from now on.
+    /// Sets by how much the time given to the agent is ahead of Slurm's clock from now on.
     pub fn set_ahead(&mut self, ahead: Ahead) {
         if ahead != self.ahead {
             let text = format!(
@@ -353,8 +355,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.due_at() <= now
     }
 
-    /// When there is next something to do, as far as it is known now: Slurm's records may change before. A
-    /// time that has passed: at once.
+    /// When there is next something to do, as far as it is known now: Slurm's records may change
+    /// before. A time in the past means at once.
     #[must_use]
     pub fn due_at(&self) -> Time {
         let looked = self.ahead.wall(self.looked);
@@ -382,13 +384,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         foreseen.into_iter().flatten().fold(slept, Time::min)
     }
 
-    /// Looks at Slurm only so often while nothing seems to have changed; for a driver that knows that
-    /// nothing changes behind Slurm's update times.
+    /// Sets the longest time between two looks at Slurm while nothing seems to have changed; for a
+    /// driver that knows that nothing changes behind Slurm's update times.
     pub fn set_max_sleep(&mut self, longest: Span) {
         self.max_sleep = longest;
     }
 
-    /// Looks, decides, acts, and tells the nodes.
+    /// Looks, decides, acts, and sends orders to the nodes.
     ///
     /// # Errors
     ///
@@ -397,8 +399,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.pass_while(now, &|| true)
     }
 
-    /// The same, but a decision is ended as soon as it may not go on: it changes nothing, what it was about
-    /// is decided about later, and nothing else until then. All else is done as ever.
+    /// As [`Self::pass`], but a decision is ended as soon as it may not go on: it changes nothing.
+    /// Its events are decided about later, and nothing else until then. Everything else is done as
+    /// usual.
     ///
     /// # Errors
     ///
@@ -492,8 +495,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Ok(report)
     }
 
-    /// Stops the pusher and keeps the ledger. Returns the state, if it could not be kept: what goes on in this
-    /// process goes on with it.
+    /// Stops the pusher and keeps the ledger. Returns the state if it could not be kept, for the
+    /// next agent in this process.
     #[must_use]
     pub fn finish(&mut self, now: Time) -> Option<State> {
         self.ledger.count_until(self.shares.keys(), now);

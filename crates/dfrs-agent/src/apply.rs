@@ -7,7 +7,7 @@ use crate::ledger::Ledger;
 use crate::life::{JobContext, LifeEvent};
 use crate::observation::Observation;
 
-/// Enters actions into the ledger. One that makes no sense for its job changes nothing.
+/// Enters actions into the ledger. An action that is invalid for its job changes nothing.
 pub fn apply<'a>(
     actions: impl Iterator<Item = &'a Action>,
     ledger: &mut Ledger,

@@ -1,5 +1,5 @@
-//! DFRS's time: the wall clock's, until that is set back. From then on it is ahead of it, and goes on: what
-//! has begun has not begun later than now. Slurm tells times of the wall clock.
+//! DFRS's time: the wall clock's, until that is set back. From then on it is ahead of the wall
+//! clock, and goes on: nothing has begun later than now. Slurm's times are those of the wall clock.
 
 use dfrs_core::Time;
 use serde::{Deserialize, Serialize};
@@ -36,17 +36,18 @@ impl Ahead {
     }
 }
 
-/// Tells DFRS's time, which never goes back. It stands still only for as long as nobody reads it when the
-/// wall clock is set back.
+/// Gives DFRS's time, which never goes back. It stands still only for as long as it is not read
+/// when the wall clock is set back.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MonotonicClock {
     ahead: Ahead,
-    /// What it told last.
+    /// The time that was returned last.
     last: Time,
 }
 
 impl MonotonicClock {
-    /// One that goes on where another was so much ahead, and not before what is known to have happened.
+    /// A clock that goes on where another was so much ahead, and not before what is known to have
+    /// happened.
     #[must_use]
     pub const fn resume(ahead: Ahead, happened: Time) -> Self {
         Self {

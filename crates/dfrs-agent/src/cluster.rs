@@ -29,7 +29,8 @@ const SECOND: i64 = 1_000_000;
 pub struct PassFacts<'a> {
     /// The site's settings.
     pub config: &'a Config,
-    /// The nodes on which jobs may be parked, and how much of the swap that is counted there parked jobs can have.
+    /// The nodes on which jobs may be parked, and how much of their counted swap parked jobs can
+    /// have.
     pub swap: &'a SwapEighths,
     /// Waiting jobs that may start as far as everything but resources is concerned.
     pub ready: &'a BTreeSet<u32>,
@@ -53,8 +54,8 @@ impl<'a> PassFacts<'a> {
     }
 }
 
-/// The job as it will be when everything under way with it has finished; `None` if the core has nothing to
-/// decide about it now.
+/// The job as it will be when everything under way with it has finished; `None` if the core has
+/// nothing to decide about it now.
 #[must_use]
 pub fn planned_job(
     job: &ObservedJob,
@@ -182,25 +183,25 @@ fn core_job(
     }
 }
 
-/// When a job that waits for its first start comes first although it is not new, for what it has inherited: who waits
-/// is not kept waiting for longer than who is paused.
+/// When a job that waits for its first start counts as starved although it is not new, for what it
+/// has inherited: a waiting job is kept waiting no longer than a paused one.
 fn heir_starved_at(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> Option<Time> {
     let longest = config.longest_pause?;
     let waits = job.places.is_empty() && record.inherited > Span::ZERO && record.has_done_nothing();
     waits.then(|| submitted(job, record) + longest)
 }
 
-/// When the job was submitted, as the core shall see it, who counts no wait for other jobs, a time or a release: the
-/// tasks of an array one after the other, which is the order in which Slurm starts them.
+/// When the job was submitted for the core, which counts no wait for other jobs, a time or a
+/// release: the tasks of an array one after another, in the order in which Slurm starts them.
 fn submitted(job: &ObservedJob, record: &LedgerRecord) -> Time {
     let after = i64::from(job.array_task).min(SECOND - 1);
     Time(record.waits_since().saturating_mul(SECOND) + after)
 }
 
-/// Memory of one task, and memory that each node holds once, as the user asked for them. A job that
-/// asks for whole nodes, or for no amount (Slurm: all of a node), holds all that its nodes have. None whose memory Slurm
-/// does not count needs more than the nodes have where it is: one that was parked before their `RealMemory` was lowered
-/// would never come back.
+/// Memory of one task, and memory that each node holds once, as the user requested them. A job that
+/// requests whole nodes, or no amount (Slurm: all of a node), holds all that its nodes have. A job
+/// whose memory Slurm does not count needs no more than the nodes have where it is: a job that was
+/// parked before their `RealMemory` was lowered would never come back.
 #[must_use]
 pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
     if job.wants_whole_nodes() {
@@ -233,8 +234,8 @@ pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) 
         / MIB
 }
 
-/// How many tasks of a job that has its nodes for itself the memory of one is for, if it said how much a CPU
-/// needs: Slurm counts that. At least one.
+/// How many tasks of a job that has its nodes for itself the memory of one is for, if it said how
+/// much a CPU needs: Slurm counts that. At least one.
 fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u32> {
     if !job.exclusive || !job.memory_per_cpu || job.memory == 0 {
         return None;
@@ -244,8 +245,8 @@ fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u
     Some(u32::try_from(tasks).unwrap_or(u32::MAX).max(1))
 }
 
-/// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it for itself, and no
-/// more than the node has.
+/// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it
+/// for itself, and no more than the node has.
 #[must_use]
 pub fn memory_held(
     job: &ObservedJob,
@@ -294,8 +295,8 @@ fn layout(
     }
 }
 
-/// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has changed
-/// since. Jobs from which nothing of their own is kept share their set.
+/// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has
+/// changed since. Jobs from which nothing of their own is kept share their set.
 pub(crate) fn eligible(
     job: &ObservedJob,
     state: &JobState,
@@ -322,7 +323,8 @@ pub(crate) fn eligible(
     Some(may.with(here(job, observation)).with(shall_be))
 }
 
-/// These nodes (`None`: all) without those of these names: the same set, if there are none to leave out.
+/// These nodes (`None`: all) without those of these names: the same set, if there are none to leave
+/// out.
 fn without(names: &BTreeSet<&str>, nodes: Option<NodeSet>, observation: &Observation) -> NodeSet {
     let is_other = |node: &(&ObservedNode, NodeIndex)| !names.contains(node.0.name.as_str());
     let all = observation.nodes().iter().zip((0..).map(NodeIndex));
@@ -342,16 +344,16 @@ fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = No
     places.filter_map(|place| observation.core_index(place.node))
 }
 
-/// `-N`, else for a job whose memory is per node (`--mem`), or that gets whole nodes: as many as Slurm alone would
-/// give its tasks on the nodes that it may use, since each further one would cost that memory, or all of a node,
-/// again. Else any number. No more than its partition lets it have.
+/// `-N`, else for a job whose memory is per node (`--mem`), or that gets whole nodes: as many as
+/// Slurm alone would give its tasks on the nodes that it may use, since each further one would cost
+/// that memory, or all of a node, again. Else any number. No more than its partition lets it have.
 fn max_nodes_of(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
     let bound = (job.partition_max_nodes > 0).then_some(job.partition_max_nodes);
     let wanted = wanted_nodes(job, least_nodes, observation);
     wanted.into_iter().chain(bound).min()
 }
 
-/// The same without the partition's own bound.
+/// The bound of [`max_nodes_of`] without that of the partition.
 fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
     if job.max_nodes > 0 {
         return Some(job.max_nodes);
@@ -371,8 +373,8 @@ fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) 
     Some(needed.max(least_nodes).max(spread).max(by_memory))
 }
 
-/// CPUs of that node which has most, of those that the job may use. O(its list), O(nodes) where it gets whole nodes
-/// and these differ.
+/// CPUs of that node which has most, of those that the job may use. O(its list), O(nodes) where it
+/// gets whole nodes and these differ.
 fn max_cpus_of(job: &ObservedJob, observation: &Observation) -> u32 {
     let differ = job.wants_whole_nodes() && !observation.has_equal_memory();
     let whole = differ.then(|| whole_node(job, observation));
@@ -426,9 +428,9 @@ pub fn core_node(
     }
 }
 
-/// MiB on a node that jobs have there, or shall have first of all, and the core does not decide about:
-/// jobs of which an operator says when they run, jobs whose processes are still ending, those of partitions
-/// of moldable jobs, and of partitions that are given back.
+/// MiB on a node that jobs have there, or shall have first of all, and the core does not decide
+/// about: jobs of which an operator says when they run, jobs whose processes are still ending,
+/// those of partitions of moldable jobs, and of partitions that are given back.
 fn undecided_memory(
     position: usize,
     observation: &Observation,
@@ -453,9 +455,9 @@ fn undecided_memory(
         .sum()
 }
 
-/// Swap of a node that plans may use: what it has for parked jobs, without that of jobs which the core does not see as
-/// parked there. These are jobs of which an operator says when they run, jobs of partitions that are given back, and
-/// those that come back, until they run.
+/// Swap of a node that plans may use: what it has for parked jobs, without that of jobs which the
+/// core does not see as parked there. These are jobs of which an operator says when they run, jobs
+/// of partitions that are given back, and those that come back, until they run.
 fn swap_for_plans(
     position: usize,
     observation: &Observation,
@@ -481,8 +483,8 @@ pub(crate) fn swap_of(node: &str, swap: &SwapEighths, config: &Config) -> Bytes 
     Bytes(counted / all * eighths + counted % all * eighths / all)
 }
 
-/// Swap of a node that is counted for those jobs there that are parked, or on their way to that or from it, and are
-/// `counted`. O(jobs there, and their places).
+/// Swap of a node that is counted for those jobs there that are parked, or on their way to that or
+/// from it, and are `counted`. O(jobs there, and their places).
 pub(crate) fn swap_in_use(
     position: usize,
     observation: &Observation,
@@ -512,7 +514,8 @@ fn ending_memory(position: usize, observation: &Observation) -> u64 {
     here.map(|place| place.memory_mib).sum()
 }
 
-/// Whether the core sees this job with a place of its own (now or planned): not one that has whole nodes.
+/// Whether the core sees this job with a place of its own (now or planned): not one that has whole
+/// nodes.
 fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
     let record = ledger.get(job.id);
     let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));

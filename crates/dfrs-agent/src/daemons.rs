@@ -7,34 +7,35 @@ use dfrs_core::Need;
 use dfrs_proto::message::NodeOrder;
 pub use dfrs_proto::swap::EIGHTHS;
 
-/// Nodes on which jobs may be parked: how many eighths of `SwapPerNode` parked jobs can have there, 0 to 8.
+/// Nodes on which jobs may be parked: how many eighths of `SwapPerNode` parked jobs can have there,
+/// 0 to 8.
 pub type SwapEighths = BTreeMap<String, u8>;
 
 /// What the nodes said, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeFacts {
-    /// Jobs that are frozen, with their memory in swap, on all the nodes asked about.
+    /// Jobs that are frozen, with their memory in swap, on all the nodes that were queried.
     pub parked: BTreeSet<u32>,
     /// Jobs that are being parked and cannot be, by the word of one of their nodes.
     pub stuck: BTreeSet<u32>,
-    /// Jobs that were parked and no longer are, each with a node on which it is not. It is not being parked, and its
-    /// nodes have orders to keep it so.
+    /// Jobs that were parked and no longer are, each with a node on which it is not. It is not
+    /// being parked, and its nodes have orders to keep it parked.
     pub not_parked: BTreeMap<u32, String>,
     /// Nodes with swap.
     pub can_park: BTreeSet<String>,
-    /// Of those of them that have less than they are counted with: how many eighths of that parked jobs can have, 0 to
-    /// 7. All of the others have it.
+    /// The nodes of `can_park` that have less swap than is counted: how many eighths of that parked
+    /// jobs can have, 0 to 7. All other nodes of `can_park` have it.
     pub swap: SwapEighths,
-    /// What jobs need that live on less than they asked for, on the worst of their nodes. Of those whose
-    /// orders ask for it, while they are where they were asked about and their nodes answer.
+    /// The needs of jobs that need less than they requested, on the worst of their nodes. Only of
+    /// jobs whose orders query it, while they are where they were queried and their nodes answer.
     pub needs: BTreeMap<u32, Need>,
     /// Nodes whose daemon does not answer.
     pub silent: BTreeSet<String>,
 }
 
 impl NodeFacts {
-    /// How many eighths of the swap that is counted on this node parked jobs can have, 0 to 8; `None`: no job can be
-    /// parked there.
+    /// How many eighths of the swap that is counted on this node parked jobs can have, 0 to 8;
+    /// `None`: no job can be parked there.
     #[must_use]
     pub fn swap_eighths(&self, node: &str) -> Option<u8> {
         let all = self.can_park.contains(node).then_some(EIGHTHS);
@@ -97,7 +98,8 @@ pub trait Daemons {
     fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>);
     /// What is known of the nodes now; the same `Arc` as long as that does not change.
     fn facts(&self) -> Arc<NodeFacts>;
-    /// Whether the node has said that it got its newest orders; one that gets none has nothing to say.
+    /// Whether the node has acknowledged its newest orders; a node that gets none has none to
+    /// acknowledge.
     fn has_acknowledged(&self, node: &str) -> bool;
     /// Sends what is still to be sent to nodes that answer, and ends, in a few seconds at most.
     fn stop(&mut self);

@@ -1,4 +1,5 @@
-//! Jobs that decisions leave out for a while: a plan broke a rule by them. What is decided about all others goes on.
+//! Jobs that decisions leave out for a while: a plan broke a rule by them. Decisions about all
+//! others go on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +59,7 @@ impl Excluded {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// The jobs that are decided about again since this was last asked.
+    /// The jobs that became due for a decision again since the last call.
     pub fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
         let mut jobs = BTreeSet::new();
         while let Some((at, job)) = self.due.first().copied().filter(|(at, _)| *at <= now) {

@@ -1,6 +1,6 @@
-//! Who may be beside whom: a job may refuse other users' jobs on its nodes, and jobs of different MCS labels
-//! are kept apart. A job starts nowhere where such jobs are, nor they where it is (`filter_by_node_owner()`
-//! and `filter_by_node_mcs()`, 24.11.5).
+//! Which jobs may share nodes: a job may refuse other users' jobs on its nodes, and jobs of
+//! different MCS labels are kept apart. A job starts nowhere where such jobs are, nor they where it
+//! is (`filter_by_node_owner()` and `filter_by_node_mcs()`, 24.11.5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) struct Exclusivity {
     exclusive_jobs: BTreeSet<u32>,
     /// Places of such jobs.
     exclusive_places: usize,
-    /// Of each user who has jobs on nodes, all of them.
+    /// For each user that has jobs on nodes, all of these jobs.
     users: BTreeMap<u32, Occupants>,
     changed: IgnoredInEq<ExclusivityChange>,
     changes: IgnoredInEq<ExclusivityCounters>,
@@ -29,11 +29,11 @@ struct JobOwner {
     mcs_label: u32,
 }
 
-/// All of a job that decides where others keep it off, and when that was: all jobs of one standing are kept off the
-/// same nodes.
+/// Everything about a job that decides where others keep it off, and when that was: all jobs with
+/// one key are kept off the same nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ExclusivityKey {
-    /// Only of users who have a part in it: all others are strangers everywhere.
+    /// Only of users who are affected: all others are strangers everywhere.
     user: Option<u32>,
     label: u32,
     exclusive_user: bool,
@@ -67,10 +67,10 @@ impl Occupants {
     }
 }
 
-/// What is different since this was last asked.
+/// What is different since the last call.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExclusivityChange {
-    /// Somewhere others are refused who were not, or the other way round.
+    /// Users that were not refused somewhere now are, or the other way round.
     refused: bool,
     /// Somewhere there are parties that were not, or the other way round.
     parties: bool,
@@ -86,8 +86,8 @@ struct ExclusivityCounters {
 }
 
 impl Exclusivity {
-    /// A job is seen otherwise than before, for the first time, or no more. O(places × log nodes), and O(places)
-    /// if what matters here is the same.
+    /// Follows a job that changed, is new, or is gone. O(places × log nodes), and O(places) if
+    /// nothing changed that matters here.
     pub(crate) fn follow(&mut self, before: Option<&ObservedJob>, after: Option<&ObservedJob>) {
         if let (Some(before), Some(after)) = (before, after)
             && (owner_of(before), before.exclusive_user) == (owner_of(after), after.exclusive_user)
@@ -169,7 +169,8 @@ impl Exclusivity {
             return None;
         }
         let own = self.users.get(&job.user);
-        // Who refuses others minds all of them, and who does not only those who refuse him.
+        // A job that refuses other users is affected by all of them, any other only by those that
+        // refuse its user.
         let has_part = own.is_some_and(|own| job.exclusive_user || own.exclusive_user_jobs > 0);
         Some(ExclusivityKey {
             user: has_part.then_some(job.user),
@@ -198,8 +199,8 @@ impl Exclusivity {
         self.exclusive_places > 0 || (has_exclusivity(job) && !self.guests.is_empty())
     }
 
-    /// Whether Slurm would not start the job on this node because of whose jobs are there. O(log nodes +
-    /// parties there).
+    /// Whether Slurm would not start the job on this node because of whose jobs are there. O(log
+    /// nodes + parties there).
     pub(crate) fn excludes(&self, job: &ObservedJob, node: u32) -> bool {
         let own = owner_of(job);
         let mut owners = self.guests.get(&node).into_iter().flatten();
@@ -209,7 +210,7 @@ impl Exclusivity {
         })
     }
 
-    /// Which jobs may start on other nodes than when this was last asked.
+    /// Which jobs may start on other nodes than at the last call.
     pub(crate) fn take_changed(&mut self) -> AffectedJobs {
         let changed = self.changed.take();
         if changed.refused {

@@ -1,12 +1,12 @@
 //! What is kept beside a thing, and is no part of what that is.
 
-/// A value that plays no part where its owner is compared: what is different since somebody last asked, or
+/// A value that is ignored where its owner is compared: what is different since the last call, or
 /// when something was last counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IgnoredInEq<T>(pub(crate) T);
 
 impl<T: Default> IgnoredInEq<T> {
-    /// The value, which begins anew.
+    /// Returns the value, and resets it.
     pub(crate) fn take(&mut self) -> T {
         std::mem::take(&mut self.0)
     }

@@ -1,5 +1,6 @@
-//! For how long a job is left alone after it has begun a step. Tasks on their way to the user's program are not to be
-//! stopped; a job that begins steps all the time shall not become one that never gives way by that.
+//! For how long a job is left alone after it has begun a step. Tasks on their way to the user's
+//! program are not to be stopped; but a job that begins steps all the time shall not become exempt
+//! from preemption by that.
 
 use dfrs_core::{Span, Time};
 
@@ -33,12 +34,14 @@ pub struct Launches {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Allowance {
     used: Span,
-    /// All of it was used, and not half of that is forgotten: others have a while in which to find the job unprotected.
+    /// All of it was used, and not half of that is forgotten: other jobs have a while in which to
+    /// find the job unprotected.
     is_over: bool,
 }
 
 impl Allowance {
-    /// Whether the job may be left alone for `more`, so long after it was last asked. What it may is used then.
+    /// Whether the job may be left alone for `more`, `elapsed` after the last call. If so, that is
+    /// used.
     fn take(&mut self, more: Span, elapsed: Span, max_used: Span, parts: i64) -> bool {
         self.used = Span((self.used.0 - elapsed.0 / parts).max(0));
         self.is_over &= self.used.0 > max_used.0 / 2;
@@ -82,7 +85,8 @@ impl Launches {
         self.alone = if may { brief } else { Span::ZERO };
     }
 
-    /// For how long after its newest launch the job is left alone. One that was not seen counts in full.
+    /// For how long after its newest launch the job is left alone. One that was not seen counts in
+    /// full.
     #[must_use]
     pub fn alone(&self, job: &ObservedJob, settle_time: Span) -> Span {
         if self.are_known(job) && self.newest_seconds.is_some() {
@@ -106,7 +110,7 @@ mod tests {
 
     const SETTLE_TIME: Span = Span::from_seconds(10);
 
-    /// Which part of an hour a job is left alone that begins a step every so many seconds, from its start on.
+    /// Which part of an hour a job is left alone that begins a step every so many seconds.
     fn left_alone(every: i64, settle_time: Span) -> f64 {
         let mut launches = Launches::default();
         let mut alone = 0;

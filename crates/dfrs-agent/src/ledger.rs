@@ -14,7 +14,8 @@ use crate::life::{Effects, JobContext, Life, LifeEvent};
 use crate::observation::{ObservedJob, ObservedState};
 use crate::slurm::LimitExtension;
 
-/// Slurm finds out at its submission, or a moment later, that a job may start: less is no wait for others.
+/// Slurm finds out at a job's submission, or a moment later, that it may start: less is no wait for
+/// other jobs.
 const MIN_WAIT_SECONDS: i64 = 2;
 
 /// One job.
@@ -25,8 +26,8 @@ pub struct LedgerRecord {
     /// The submission time that Slurm shows now; it moves it some time after each requeue. With
     /// `restarts` it says whether a job is still the same one, as ids are used again.
     pub shown_submit_time: i64,
-    /// Since when it waits for nothing but room, UNIX seconds, if it waited for another job, a time or its release
-    /// before.
+    /// Since when it waits for nothing but room, UNIX seconds, if it waited for another job, a time
+    /// or its release before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eligible_time: Option<i64>,
     /// Requeues so far.
@@ -34,8 +35,9 @@ pub struct LedgerRecord {
     /// How far it is. Its rate is 0 while it has no place.
     #[serde(flatten, with = "kept_progress")]
     pub progress: Progress,
-    /// What decisions count beside that: where it was taken to need less than it asked for, it had more of its
-    /// need than of its request. Nothing as long as that never was so.
+    /// The virtual time that decisions count beside `progress`: where the job was taken to need
+    /// less than its request, it had more of its need than of its request. `None` as long as that
+    /// never was so.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -43,22 +45,25 @@ pub struct LedgerRecord {
         with = "kept_more"
     )]
     pub more: Option<Progress>,
-    /// What others of its user had had when it began to wait ([`dfrs_core::Histories`]): decisions count it as its own.
+    /// The virtual time of its user's other jobs when it began to wait ([`dfrs_core::Histories`]):
+    /// decisions count it as its own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub inherited: Span,
-    /// Whose it is, as Slurm showed it last.
+    /// The user whose job it is, as Slurm showed it last.
     #[serde(skip)]
     pub user: u32,
-    /// What it needs of what it asked for, where it is, as its nodes saw it. Learned anew after a restart.
+    /// Its need as a part of its request, where it is, as its nodes saw it. Learned again after a
+    /// restart.
     #[serde(skip, default = "whole")]
     pub need: Need,
     /// Wall-clock time that the job's time limit still has to be extended by.
     pub limit_debt: Span,
-    /// What its time limit was extended by since it was last queued: it is taken off when it is queued again.
+    /// What its time limit was extended by since it was last queued: it is taken off when it is
+    /// queued again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extended: Option<LimitExtension>,
-    /// The time limit that its user gave, or the partition's default, before anything was added to it: how
-    /// long it may run, as far as that is known.
+    /// The time limit that its user gave, or the partition's default, before anything was added to
+    /// it: how long it may run, as far as that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Span>,
     /// Where it is on its way.
@@ -69,8 +74,8 @@ pub struct LedgerRecord {
     /// What the journal says of it.
     #[serde(default)]
     pub shown: JournalState,
-    /// It has to be over by a time and would not be with its share: it weighs more.
-    /// Found anew after a restart.
+    /// The job has to be over by a time and would not be with its share: it weighs more. Found
+    /// again after a restart.
     #[serde(skip)]
     pub deadline_boost: bool,
     /// When it began steps, in this run. Found again after a restart.
@@ -107,7 +112,7 @@ impl LedgerRecord {
         }
     }
 
-    /// Whether the job that Slurm shows is the one that this record is about, by its submission time and its
+    /// Whether the job that Slurm shows is the job of this record, by its submission time and its
     /// number of requeues.
     #[must_use]
     pub fn is_about(&self, context: &JobContext) -> bool {
@@ -118,7 +123,8 @@ impl LedgerRecord {
         submit_time == self.shown_submit_time || (was_requeued && !context.job.cron)
     }
 
-    /// Since when it waits for room, or could have been at work, UNIX seconds: its flow time counts from here.
+    /// Since when it waits for room, or could have been at work, UNIX seconds: its flow time counts
+    /// from here.
     #[must_use]
     pub fn waits_since(&self) -> i64 {
         self.eligible_time.unwrap_or(self.submit_time)
@@ -134,7 +140,7 @@ impl LedgerRecord {
             .filter(|time| *time > self.submit_time.saturating_add(MIN_WAIT_SECONDS))
     }
 
-    /// What follows from `event`: a turn in the job's life, and what that means for its counts.
+    /// Applies `event` to the job's life, and what follows from that to its counts.
     pub fn on(&mut self, event: &LifeEvent, context: &JobContext) -> Effects {
         let effects = self.life.on(event, context);
         if matches!(event, LifeEvent::Seen) {
@@ -171,8 +177,8 @@ impl LedgerRecord {
         effects
     }
 
-    /// Its limit, as Slurm shows it until the job has had a place: from then on it may be extended. An
-    /// operator's changes after that count for Slurm, and not as knowledge of the job.
+    /// Its limit, as Slurm shows it until the job has had a place: from then on it may be extended.
+    /// An operator's changes after that count for Slurm, and not as knowledge of the job.
     fn limit_before_extensions(&self, job: &ObservedJob) -> Option<Span> {
         let has_started = job.state != ObservedState::Pending || job.restarts > 0;
         let known = self.limit.filter(|_| has_started);
@@ -201,29 +207,29 @@ impl LedgerRecord {
         self.progress.counted()
     }
 
-    /// The same as decisions count it: what of its need it has had.
+    /// The virtual time as decisions count it: by the job's need.
     #[must_use]
     pub fn virtual_time_by_need(&self) -> Span {
         let more = self.more.as_ref().map_or(Span::ZERO, Progress::counted);
         Span(self.virtual_time().0.saturating_add(more.0))
     }
 
-    /// The same with what it has inherited: what decisions go by.
+    /// The virtual time that decisions use: with what the job has inherited.
     #[must_use]
     pub fn virtual_time_for_decisions(&self) -> Span {
         let own = self.virtual_time_by_need();
         Span(own.0.saturating_add(self.inherited.0))
     }
 
-    /// How much longer it has been at work since it was last queued than its virtual time explains: what its time limit
-    /// lags behind, and what was added to that.
+    /// How much longer it has been at work since it was last queued than its virtual time explains:
+    /// by how much its time limit lags behind, with what was added to that.
     #[must_use]
     pub fn delay(&self) -> Span {
         let added = self.extended.map_or(0, |extended| extended.minutes);
         (self.limit_debt + Span::from_seconds(60 * i64::from(added))).max(Span::ZERO)
     }
 
-    /// The share of what it asked for that it has; 0 while it has no place.
+    /// The share of its request that it has; 0 while it has no place.
     #[must_use]
     pub fn share(&self) -> Yield {
         self.progress.rate().share()
@@ -235,7 +241,7 @@ impl LedgerRecord {
         self.virtual_time() == Span::ZERO && self.progress.rate() == Rate::ZERO
     }
 
-    /// It has this share from `now` on, of what it asked for and of what it needs.
+    /// Sets the share of its request, and of its need, that it has from `now` on.
     pub fn set_share(&mut self, now: Time, share: Yield) {
         self.set_shares(now, share, share);
     }
@@ -283,7 +289,7 @@ fn progress(virtual_time: Span, now: Time, share: Yield) -> Progress {
     progress
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks so
+#[allow(clippy::trivially_copy_pass_by_ref)] // required by serde
 fn is_zero(span: &Span) -> bool {
     *span == Span::ZERO
 }
@@ -297,13 +303,13 @@ fn more(of_request: Yield, of_need: Yield) -> Rate {
     Rate::of(Yield(of_need.0 - of_request.0))
 }
 
-/// What decisions count beside a job's progress, as it is kept. After a restart nothing is added to it until
-/// its need is learned again.
+/// Serialises what decisions count beside a job's progress. After a restart nothing is added to it
+/// until the need is learned again.
 mod kept_more {
     use dfrs_core::{Progress, Span, Time, Yield};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[allow(clippy::ref_option)] // serde asks so
+    #[allow(clippy::ref_option)] // required by serde
     pub(super) fn serialize<S: Serializer>(
         more: &Option<Progress>,
         serializer: S,
@@ -355,7 +361,7 @@ mod kept_progress {
     }
 }
 
-/// All jobs, by Slurm's job id. Knows which were changed, so that who follows it need not look at all.
+/// All jobs, by Slurm's job id. Notes which were changed, so that a follower need not look at all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     jobs: BTreeMap<u32, LedgerRecord>,
@@ -380,8 +386,8 @@ impl Ledger {
         Some(record)
     }
 
-    /// What follows from what Slurm shows of a job, if the ledger knows this very job. It counts as changed
-    /// only if its record says anything else than before.
+    /// What follows from what Slurm shows of a job, if the ledger knows this very job. The job
+    /// counts as changed only if its record is different from before.
     pub fn see(&mut self, context: &JobContext) -> Option<Effects> {
         let id = context.job.id;
         let record = self.jobs.get_mut(&id)?;
@@ -399,8 +405,8 @@ impl Ledger {
         Some(effects)
     }
 
-    /// The record of the job that Slurm shows, to change, if the ledger knows this very job: ids are used
-    /// again.
+    /// The record of the job that Slurm shows, to change, if the ledger knows this very job: ids
+    /// are used again.
     pub fn record_of(&mut self, context: &JobContext) -> Option<&mut LedgerRecord> {
         self.get_mut(context.job.id)
             .filter(|record| record.is_about(context))
@@ -418,9 +424,9 @@ impl Ledger {
         self.jobs.remove(&id)
     }
 
-    /// Brings the virtual times of these jobs up to `now`. That is no change: what they are then follows
-    /// from what they were. The second time at one moment costs nothing: who has got a share since was
-    /// counted then.
+    /// Brings the virtual times of these jobs up to `now`. That is no change: their values then
+    /// follow from those before. A second call at one moment costs nothing: a job that has got a
+    /// share since was counted then.
     pub fn count_until<'a>(&mut self, jobs: impl IntoIterator<Item = &'a u32>, now: Time) {
         if self.counted.0.replace(now) == Some(now) {
             return;
@@ -455,7 +461,7 @@ impl Ledger {
         self.jobs.is_empty()
     }
 
-    /// The jobs whose records were handed out to be changed, came or went since this was last asked.
+    /// The jobs whose records were handed out to be changed, came or went since the last call.
     pub fn take_changed(&mut self) -> BTreeSet<u32> {
         self.changed.take()
     }

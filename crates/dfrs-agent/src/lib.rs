@@ -1,9 +1,9 @@
 //! The reconciler of slurm-dfrs, without Slurm: looks at the cluster, has `dfrs-core` decide, and
-//! carries the plan out step by step. Data flows one way: [`observation`] → [`cluster`] → the core's
-//! plan → [`life`] of each job in the [`ledger`] → its next step → [`slurm`].
+//! carries the plan out step by step. Data flows one way: [`observation`] → [`cluster`] → the
+//! core's plan → [`life`] of each job in the [`ledger`] → its next step → [`slurm`].
 //!
-//! It has no I/O, no clock and no thread: whoever drives it gives it the time and three ports, to
-//! Slurm ([`slurm::Slurm`]), to the node daemons ([`daemons::Daemons`]) and to where its state is kept
+//! It has no I/O, no clock and no thread: its driver gives it the time and three ports, to Slurm
+//! ([`slurm::Slurm`]), to the node daemons ([`daemons::Daemons`]) and to where its state is kept
 //! ([`state::Store`]). The plugin has real ones; [`model`] has a model of a whole cluster.
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,11 @@
-//! The life of a job with DFRS: the phases that it goes through and what leads from one to the next.
+//! The life of a job with DFRS: the phases that it goes through and what leads from one to the
+//! next.
 //!
 //! This is the one place where phases change ([`Life::on`]) and where the next step of a job is
 //! chosen ([`Life::next_step`]). Each phase has a file that says both; `docs/architecture.md` shows
-//! the whole table, which a test prints. What others need to know of a phase are projections, a file
-//! each: `planned` (what the core decides about), `order` (what the nodes enforce), `reason` (what
-//! squeue shows) and [`journal`].
+//! the whole table, which a test prints. What others need to know of a phase are projections, a
+//! file each: `planned` (what the core decides about), `order` (what the nodes enforce), `reason`
+//! (what squeue shows) and [`journal`].
 
 use std::collections::BTreeSet;
 
@@ -66,8 +67,8 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains the node
-/// ("Duplicate jobid"). So long nodes have to end the former one.
+/// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains
+/// the node ("Duplicate jobid"). So long nodes have to end the former one.
 pub(crate) const UNTIL_ENDED: Span = Span(20 * SECOND);
 
 /// Where a job is on its way, and what of its past decides what may happen next.
@@ -95,7 +96,8 @@ pub struct Life {
     /// It was warned since it last began, or may have been.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_warned: bool,
-    /// Its last nodes may still run it: they were told to end it, and may not have yet, or are down.
+    /// Its last nodes may still run it: they were ordered to end it, and may not have yet, or are
+    /// down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_left_behind: bool,
     /// Nodes that were down when it went on elsewhere: they may still run it when they come back.
@@ -110,7 +112,8 @@ impl Life {
         // What a node said of one that was being parked may be older than its return.
         let adopted = context.job.state == ObservedState::Suspended;
         let left_alone = Time(context.now.0 + LEFT_ALONE_FOR.0);
-        // Where it ran is not known any more: nodes that are down may still run it, others end it now.
+        // Where it ran is not known any more: nodes that are down may still run it, others end it
+        // now.
         let ran = context.job.state == ObservedState::Pending && context.job.restarts > 0;
         let down = context.observation.nodes().iter();
         let down = down.filter(|node| ran && node.down);
@@ -171,7 +174,8 @@ impl Life {
         turn.map_or_else(Effects::default, |turn| self.take(turn, context))
     }
 
-    /// Where it is now. Nodes that it left behind and that are down do not know that it is over there.
+    /// Notes where it is now. Nodes that it left and that are down do not know that it is over
+    /// there.
     fn update_last_place(&mut self, place: NamedPlacement, context: &JobContext) {
         let before = std::mem::replace(&mut self.last_place, place);
         if self.is_left_behind {
@@ -207,8 +211,8 @@ impl Life {
         turn.effects
     }
 
-    /// The next step, or `None` while the job has to wait or has nothing under way. `on_nodes`: what its
-    /// nodes say of its parking.
+    /// The next step, or `None` while the job has to wait or has nothing under way. `on_nodes`:
+    /// what its nodes say of its parking.
     #[must_use]
     pub fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
         (self.not_before <= context.now)
@@ -216,7 +220,8 @@ impl Life {
             .flatten()
     }
 
-    /// The step of one that waits for memory on these nodes where none becomes free; `None` for all others.
+    /// The step of a job that waits for memory on these nodes where none becomes free; `None` for
+    /// all others.
     pub(crate) fn blocked_on_memory(
         &self,
         nodes: &NamedPlacement,
@@ -234,13 +239,14 @@ impl Life {
         self.not_before = time;
     }
 
-    /// Whether its last nodes may still run it: they were told to end it, and may not have yet, or are down.
+    /// Whether its last nodes may still run it: they were ordered to end it, and may not have yet,
+    /// or are down.
     #[must_use]
     pub fn is_orphaned(&self) -> bool {
         self.is_left_behind
     }
 
-    /// They were told to end it now, or have by now.
+    /// Set when its last nodes are ordered to end it; cleared when they have.
     pub fn set_orphaned(&mut self, is_orphaned: bool) {
         self.is_left_behind = is_orphaned;
     }
@@ -268,7 +274,8 @@ impl Life {
         self.not_before > now
     }
 
-    /// When it may be paused or moved again, after an operator resumed it, or it could not be parked.
+    /// When it may be paused or moved again, after an operator resumed it, or it could not be
+    /// parked.
     #[must_use]
     pub fn left_alone_until(&self) -> Time {
         self.left_alone_until
@@ -278,7 +285,8 @@ impl Life {
         self.left_alone_until = self.left_alone_until.max(Time(now.0 + pause.0));
     }
 
-    /// For how long one that could not be parked is left alone: the time that it cost, then twice that, then an hour.
+    /// For how long a job that could not be parked is left alone: the time that it cost, then twice
+    /// that, then an hour.
     fn until_next_park(&self, timeout: Span) -> Span {
         match self.failed_parks {
             0 => Span(0),
@@ -307,8 +315,8 @@ impl Life {
         u32::try_from(recent).unwrap_or(u32::MAX)
     }
 
-    /// Whether it has been paused for so long, or came back so and has not had its place for as long: then it
-    /// comes before others. `None`: never.
+    /// Whether it has been paused for so long, or came back so and has not had its place for as
+    /// long: then it comes before others. `None`: never.
     #[must_use]
     pub fn is_starved(&self, longest_pause: Option<Span>, now: Time) -> bool {
         longest_pause.is_some_and(|longest| self.pauses.were_too_long(longest, now))
@@ -362,8 +370,8 @@ impl Life {
         self.last_place = place;
     }
 
-    /// Whether nothing has happened to it since its submission, but that it may have to wait a little before
-    /// it is tried again.
+    /// Whether nothing has happened to the job since its submission, except that it may have to
+    /// wait a little before the next try.
     #[must_use]
     pub fn is_pristine(&self) -> bool {
         let pristine = Self {
@@ -386,7 +394,8 @@ impl Life {
         )
     }
 
-    /// Whether there may be a next step, which nothing but what Slurm or the nodes show keeps it from.
+    /// Whether there may be a next step, which nothing but what Slurm or the nodes show keeps it
+    /// from.
     #[must_use]
     pub fn may_have_step(&self) -> bool {
         self.is_under_way() || matches!(self.phase, LifePhase::Parked(_))
@@ -468,9 +477,10 @@ impl Life {
         matches!(self.phase, LifePhase::Unparking(_))
     }
 
-    /// MiB that are not free for others on `place`, the job's number `position`, and of which the core
-    /// knows nothing as it does not decide about the job: what one that an operator suspended
-    /// holds there, and what one that an operator called back, or that is given back, shall have there.
+    /// MiB that are not free for others on `place`, the job's number `position`, and that the core
+    /// does not know of, as it does not decide about the job: what a job that an operator suspended
+    /// holds there, and what a job that an operator resumed, or that is given back, shall have
+    /// there.
     #[must_use]
     pub fn undecided_memory(&self, position: usize, place: &ObservedPlace) -> u64 {
         match &self.phase {
@@ -483,8 +493,8 @@ impl Life {
         }
     }
 
-    /// Whether it holds memory on its nodes that Slurm does not count, or may: slurmctld has forgotten that it
-    /// was brought back.
+    /// Whether it holds memory on its nodes that Slurm does not count, or may: slurmctld has
+    /// forgotten that it was brought back.
     #[must_use]
     pub fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
         let holds = match &self.phase {
@@ -508,14 +518,14 @@ impl Life {
         }
     }
 
-    /// Whether somebody else suspended it: not ours to touch until it runs again.
+    /// Whether an operator suspended it: DFRS leaves it alone until it runs again.
     #[must_use]
     pub fn is_suspended_by_operator(&self) -> bool {
         self.phase == LifePhase::Foreign
     }
 
-    /// Whether nothing more follows from handing it back: it waits, runs, is on its way back, or is an
-    /// operator's.
+    /// Whether nothing more follows from handing it back: it waits, runs, is on its way back, or is
+    /// suspended by an operator.
     #[must_use]
     pub fn is_handed_back(&self) -> bool {
         matches!(
@@ -528,8 +538,8 @@ impl Life {
         )
     }
 
-    /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its way
-    /// there.
+    /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its
+    /// way there.
     #[must_use]
     pub fn depends_on_dfrs(&self) -> bool {
         matches!(

@@ -1,6 +1,6 @@
 //! Time limits count virtual time: a job that gets half of its need may run twice as long. Slurm
-//! counts wall-clock time, so the limit is moved by what the job lags behind, up to a bound: a job that asks for
-//! more CPU than it can use lags, too, and shall not get time without end for that.
+//! counts wall-clock time, so the limit is moved by what the job lags behind, up to a bound: a job
+//! that requests more CPU than it can use lags, too, and shall not get time without end for that.
 
 use dfrs_core::{Span, Time};
 
@@ -14,8 +14,8 @@ const MINUTE: i64 = 60;
 /// Slurm looks for jobs over their limit every 30 s; a limit that is nearer than this is moved
 /// before the job lags by a whole minute, and the rest is taken off later.
 const NEAR_SECONDS: i64 = 45;
-/// A limit that is moved is at most so many times its partition's `MaxTime`: on average a quarter of what it asked for
-/// is enough for a job that uses all of it.
+/// A limit that is moved is at most so many times its partition's `MaxTime`: on average a quarter
+/// of its request is enough for a job that uses all of it.
 const MAX_TIMES: u32 = 4;
 
 /// Seconds, a multiple of 60, by which the limit of `job` has to be moved now.
@@ -39,8 +39,8 @@ pub fn extension(record: &LedgerRecord, job: &ObservedJob, now: Time) -> Option<
     u32::try_from(seconds).ok().filter(|seconds| *seconds > 0)
 }
 
-/// By how many minutes the limit of `job` may still be moved. One whose QOS, or an operator, lets it run for longer
-/// than `MaxTime` is held to as many times what it was given.
+/// By how many minutes the limit of `job` may still be moved. One whose QOS, or an operator, lets
+/// it run for longer than `MaxTime` is held to as many times what it was given.
 fn minutes_left(record: &LedgerRecord, job: &ObservedJob) -> u32 {
     if job.partition_max_minutes == 0 {
         return u32::MAX;
@@ -54,8 +54,8 @@ fn minutes_left(record: &LedgerRecord, job: &ObservedJob) -> u32 {
     max_minutes.saturating_sub(job.limit_minutes)
 }
 
-/// UNIX seconds by which a job with nodes has to be over: its deadline, when its nodes are somebody else's, or when
-/// its own reservation ends.
+/// UNIX seconds by which a job with nodes has to be over: its deadline, when its nodes are reserved
+/// for others, or when its own reservation ends.
 fn latest_end(job: &ObservedJob) -> Option<i64> {
     let ends = [
         job.free_until_seconds,
@@ -66,8 +66,9 @@ fn latest_end(job: &ObservedJob) -> Option<i64> {
     ends.filter(|end| *end > 0).min()
 }
 
-/// The share of its need that `job`, which runs, needs from now on to get all of its time limit before it
-/// has to be over; above 1 it cannot. `None`: it has no limit, or all the time in the world.
+/// The share of its need that `job`, which runs, needs from now on to get all of its time limit
+/// before it has to be over; above 1 it cannot. `None`: it has no limit, or no time by which it has
+/// to be over.
 #[must_use]
 #[expect(
     clippy::cast_precision_loss,
@@ -84,7 +85,7 @@ pub fn needed_share(record: &LedgerRecord, job: &ObservedJob, now: Time) -> Opti
 /// The limit, which was `before`, was moved by so many seconds.
 pub fn record_extension(record: &mut LedgerRecord, seconds: u32, before: JobTimeLimit) {
     record.limit_debt = Span(record.limit_debt.0 - i64::from(seconds) * SECOND);
-    // Who made it shorter than it once was has taken off all that was added until then.
+    // A user who made the limit shorter has taken off all that was added until then.
     let known = record.extended;
     let known = known.filter(|extended| extended.from.minutes <= before.minutes);
     let (so_far, from) = known.map_or((0, before), |known| (known.minutes, known.from));

@@ -1,4 +1,4 @@
-//! The live journal: what the last pass changed, as events. It tells what Slurm and the kernel
+//! The live journal: what the last pass changed, as events. It records what Slurm and the kernel
 //! really did, never what was only planned.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ use resume::UnknownJobs;
 pub struct LiveJournal {
     writer: Writer,
     nodes: JournalNodes,
-    /// What the journal says of jobs that DFRS knows nothing of.
+    /// The journal's state of jobs that DFRS does not know.
     unknown_jobs: UnknownJobs,
     reasons: EventReasons,
     eligible: Eligible,
@@ -48,7 +48,7 @@ pub struct LiveJournal {
 pub type Writer = JournalWriter<Box<dyn Write>>;
 
 impl LiveJournal {
-    /// A journal that goes on where `writer` stands. What it says of the jobs is what counts, whatever the
+    /// A journal that goes on where `writer` ends. Its state of the jobs counts, whatever the
     /// ledger has kept of that: either may be older than the other. O(jobs + nodes).
     #[must_use]
     pub fn resume(mut writer: Writer, ledger: &mut Ledger) -> Self {
@@ -69,12 +69,13 @@ impl LiveJournal {
         }
     }
 
-    /// The jobs that the journal left running and DFRS knows nothing of, with their places; once.
+    /// The jobs that the journal left running and that DFRS does not know, with their places; once.
     pub fn take_running_unknown_jobs(&mut self) -> BTreeMap<u32, NamedPlacement> {
         std::mem::take(&mut self.unknown_jobs.running)
     }
 
-    /// This is going to happen to the job, as DFRS wants it to, or finds that it has; `why`, in words.
+    /// This is going to happen to the job, as DFRS wants it to, or finds that it has; `why`, in
+    /// words.
     pub fn expect(&mut self, job: u32, expected: Expected, why: impl Into<String>) {
         self.reasons.expect(job, expected, why.into());
     }
@@ -94,8 +95,9 @@ impl LiveJournal {
         self.refused.add(job, placement, why);
     }
 
-    /// Writes what changed since the last call, all at `now`. `changed` names all jobs of which there may be
-    /// something to write; `may_start` says whether a waiting job waits for nothing but room, where that is known.
+    /// Writes what changed since the last call, all at `now`. `changed` names all jobs of which
+    /// there may be something to write; `may_start` says whether a waiting job waits for nothing
+    /// but room, where that is known.
     ///
     /// # Errors
     ///
@@ -176,7 +178,8 @@ impl LiveJournal {
         Ok(())
     }
 
-    /// Whether those that wait, and that the journal knows, wait for nothing but room, where that is different.
+    /// Writes whether waiting jobs that the journal knows wait for nothing but room, where that
+    /// changed.
     fn write_eligibility(
         &mut self,
         ledger: &Ledger,
@@ -308,7 +311,7 @@ fn shown_outcome(record: &LedgerRecord, outcome: JobOutcome) -> JobOutcome {
 /// A job that has one task a node at most needs its memory per node for that task: said in the
 /// plainer way.
 fn submission(name: String, job: &ObservedJob, observation: &Observation) -> EventKind {
-    // What it asks for: its partition may give it less or more another time.
+    // The job's own request: its partition may give it less or more another time.
     let asked = ObservedJob {
         starts_whole: false,
         ..job.clone()

@@ -11,8 +11,8 @@ const SECOND: i64 = 1_000_000;
 /// Prefix of the word in a job's `--comment`.
 const PREFIX: &str = "dfrs:";
 
-/// What DFRS may ask of `job`: what its comment says, if its partition lets users choose that, else
-/// its partition's default.
+/// What DFRS may do to `job`: by its comment, if its partition lets users choose that, else by its
+/// partition's default.
 ///
 /// A job without a script or with `--no-requeue` cannot be requeued, so it keeps at most what the
 /// partition grants without a requeue.
@@ -26,10 +26,11 @@ pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
     lowered(job, stated.unwrap_or(default), default)
 }
 
-/// What DFRS may ask of it from now on: a job that an operator holds while it runs stays where it is. A resumption
-/// would undo the hold, and a requeue leave the job waiting for its release. What its own user holds gives way as if it
-/// were not held: that is no word on how a job may give way (`AllowMobility`). One that holds devices is not parked: Slurm would give
-/// the node to who wants all of it, and the devices would not be free.
+/// What DFRS may do to the job from now on: a job that an operator holds while it runs stays where
+/// it is. A resumption would undo the hold, and a requeue would leave the job waiting for its
+/// release. A job that its own user holds is preempted as if it were not held: a hold does not
+/// choose the mobility (`AllowMobility`). A job that holds devices is not parked: Slurm would give
+/// the node to a job that wants all of it, and the devices would not be free.
 #[must_use]
 pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
     if job.admin_hold && job.state == ObservedState::Running {
@@ -41,9 +42,9 @@ pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
     }
 }
 
-/// What the partition says about a job that says nothing. Its `Mobility=checkpoint` is for jobs that
-/// want a warning (`--signal`): the signal would end a job that is not prepared for it, so others are
-/// parked.
+/// The partition's mobility for a job that states none. `Mobility=checkpoint` of a partition is for
+/// jobs that want a warning (`--signal`): the signal would end a job that is not prepared for it,
+/// so others are parked.
 fn default_of(job: &ObservedJob, partition: &Partition) -> Mobility {
     let wants_warning = job.warn_seconds > 0;
     match (partition.mobility, partition.interactive) {
@@ -57,23 +58,24 @@ fn can_be_requeued(job: &ObservedJob) -> bool {
     job.batch && job.requeue
 }
 
-/// When `job`, which runs, may be paused or moved as far as its last launch is concerned: tasks that
-/// are still on their way to the user's program are left alone, because parking may end them (24.11:
-/// frozen there, they wake up to Slurm's SIGTSTP, which interrupts
+/// When `job`, which runs, may be paused or moved as far as its last launch is concerned: tasks
+/// that are still on their way to the user's program are left alone, because parking may end them
+/// (24.11: frozen there, they wake up to Slurm's SIGTSTP, which interrupts
 /// `_exec_wait_child_wait_for_parent()`; it does not read again).
 #[must_use]
 pub fn settled_at(job: &ObservedJob, launches: &Launches, config: &Config) -> Time {
     launches.settled_at(job, config.settle_time)
 }
 
-/// From when on it may not: the clock may have been set back since its last launch, which is to come then.
+/// From when on it may not: the clock may have been set back since its last launch, which is to
+/// come then.
 #[must_use]
 pub fn settles_from(job: &ObservedJob, config: &Config) -> Time {
     Time(job.last_launch_seconds.saturating_mul(SECOND) - config.settle_time.0 + 1)
 }
 
-/// Whether processes of `job` may still be being launched. One whose last launch is further off than
-/// that in the future is none: the clock was set back.
+/// Whether processes of `job` may still be being launched. One whose last launch is further off
+/// than that in the future is none: the clock was set back.
 #[must_use]
 pub fn is_settling(job: &ObservedJob, launches: &Launches, config: &Config, now: Time) -> bool {
     let elapsed = now.0 - job.last_launch_seconds.saturating_mul(SECOND);

@@ -1,8 +1,8 @@
-//! Models of slurmctld, of the nodes and of where the state is kept. They decide nothing by chance and
-//! have no clock of their own: the same acts at the same times lead to the same end.
+//! Models of slurmctld, of the nodes and of where the state is kept. They decide nothing by chance
+//! and have no clock of their own: the same acts at the same times lead to the same end.
 //!
-//! [`ClusterModel`] is a whole cluster with latencies and faults. What is in this file is smaller: records that
-//! a unit test can set as it likes.
+//! [`ClusterModel`] is a whole cluster with latencies and faults. The models in this file are
+//! smaller: records that a unit test can set as it likes.
 
 pub mod acts;
 mod backfill;
@@ -50,8 +50,8 @@ use crate::observation::{
 use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use crate::state::{State, StateChanges, Store};
 
-/// Orders by which these nodes, of four CPUs, are asked what jobs need, each of which counts with so many eighths of
-/// the node.
+/// Orders by which these nodes, of four CPUs, are queried about jobs' needs; each job is counted
+/// with so many eighths of the node.
 #[must_use]
 pub fn measuring_orders(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
     let job = |(id, eighths): &(u32, u8)| JobOrder {
@@ -148,7 +148,8 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
     (0..count).map(node).collect()
 }
 
-/// Partition `dfrs`, jobs park by default; the papers' policy, whose yields follow from the jobs alone.
+/// Partition `dfrs`, jobs park by default; the papers' policy, whose yields follow from the jobs
+/// alone.
 ///
 /// # Panics
 ///
@@ -169,7 +170,7 @@ pub struct FakeSlurmctld {
     pub nodes: Vec<ObservedNode>,
     /// Every call that changes something, as text.
     pub calls: Vec<String>,
-    /// Jobs whose nodes were told again that they go on.
+    /// Jobs whose resumption was sent to their nodes again.
     pub repeated_resumptions: Vec<u32>,
     /// Every line logged at error level.
     pub errors: Vec<String>,
@@ -179,7 +180,7 @@ pub struct FakeSlurmctld {
     pub reasons: BTreeMap<u32, String>,
     /// How many parked jobs nodes were said to have, call by call.
     pub parked: Vec<Vec<(String, u32)>>,
-    /// Yields that were shown since somebody looked.
+    /// Yields that were shown since this was last taken.
     pub shown: Vec<(u32, Option<u32>)>,
     /// Jobs that Slurm refuses to start.
     pub refuse_start: BTreeSet<u32>,
@@ -193,17 +194,17 @@ pub struct FakeSlurmctld {
     pub max_of_user: BTreeMap<u32, usize>,
     /// Jobs and arrays that wait for another job.
     pub dependent: BTreeSet<u32>,
-    /// How often it was asked about an array.
+    /// The number of queries about arrays.
     pub array_queries: usize,
     /// Jobs that, by their reasons, wait for something else than room.
     pub held_back: BTreeSet<u32>,
-    /// Whether jobs may start was asked in a way that writes their reasons.
+    /// A query whether jobs may start was made in a way that writes their reasons.
     pub gate_asked: bool,
     /// Jobs that have ended by themselves, and how.
     pub endings: BTreeMap<u32, Ending>,
     /// Panics at the next look.
     pub panic: bool,
-    /// Panics when it is asked to do something about one of these jobs.
+    /// Panics at a call about one of these jobs.
     pub panic_about: BTreeSet<u32>,
     /// DFRS has given its partitions to backfill.
     pub handed_over: bool,
@@ -529,14 +530,14 @@ impl Slurm for FakeSlurm {
     }
 }
 
-/// Node daemons that park as fast as they are told to, and do all else at once.
+/// Node daemons that park as fast as they are set to, and do all else at once.
 #[derive(Clone, Default)]
 pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
 
 /// What the model of the nodes holds.
 #[derive(Default)]
 pub struct FakeNodes {
-    /// What they were told to enforce.
+    /// The orders that they enforce.
     pub orders: BTreeMap<String, NodeOrder>,
     /// What they say.
     pub facts: NodeFacts,

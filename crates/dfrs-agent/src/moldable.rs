@@ -1,9 +1,11 @@
-//! What starts in partitions of moldable jobs (`Policy=DEMT`): their waiting jobs become tasks, the nodes a machine,
-//! and what `dfrs-moldable` would start now becomes planned starts, as the core's are. Pure.
+//! What starts in partitions of moldable jobs (`Policy=DEMT`): their waiting jobs become tasks, the
+//! nodes a machine, and what `dfrs-moldable` would start now becomes planned starts, as the core's
+//! are. Pure.
 //!
-//! Jobs get whole nodes, as many of what they allow as is best for all, and keep them until they end. A job's time
-//! limit is how long it takes on its smallest number of nodes; how much faster it is on more, it says itself
-//! ([`speedup`]). What is wrong in that moves what follows, as this is asked again whenever something happens.
+//! Jobs get whole nodes, as many of what they allow as is best for all, and keep them until they
+//! end. A job's time limit is how long it takes on its smallest number of nodes; the job states how
+//! much faster it is on more ([`speedup`]). An error in that moves what follows, as the decision is
+//! repeated whenever something happens.
 
 mod machine;
 mod reason;
@@ -25,12 +27,13 @@ pub use request::Unfit;
 use request::{MoldableRequest, request};
 
 const SECOND: i64 = 1_000_000;
-/// A job is overdue when it has waited so many times as long as all that runs and waits was expected to take: two
-/// batches of the on-line algorithm (Section 2.2 of the paper), in which all that was submitted before the second
-/// begins has started.
+/// A job is overdue when it has waited so many times as long as all that runs and waits was
+/// expected to take: two batches of the on-line algorithm (Section 2.2 of the paper), in which all
+/// that was submitted before the second begins has started.
 const OVERDUE_FACTOR: i64 = 2;
-/// So long a job waits before it starts on more nodes than it needs. Jobs are often submitted one after the other: the
-/// first of them would get nodes, and keep them, that the next ones use better.
+/// So long a job waits before it starts on more nodes than it needs. Jobs are often submitted one
+/// after the other: the first of them would get nodes, and keep them, that the next ones use
+/// better.
 const BURST: Span = Span(2 * SECOND);
 
 /// What is expected of a job that waits.
@@ -75,7 +78,7 @@ pub struct MoldablePlan {
     lengths: BTreeMap<String, Span>,
 }
 
-/// A job that waits, and what it asks for.
+/// A job that waits, and its request.
 struct MoldableCandidate<'a> {
     job: &'a ObservedJob,
     resumes: bool,
@@ -229,7 +232,8 @@ impl MoldablePlan {
         jobs.filter_map(|id| u32::try_from(id).ok()).collect()
     }
 
-    /// When something other than expected has happened, if nothing else happens before: when the next job was to start.
+    /// When something other than expected has happened, if nothing else happens before: when the
+    /// next job was to start.
     #[must_use]
     pub fn next(&self, now: Time) -> Option<Time> {
         let times = self.outlook.values().filter_map(|outlook| match outlook {
@@ -272,7 +276,7 @@ fn microseconds(seconds: f64) -> i64 {
     ((seconds * 1e6) as i64).min(i64::MAX / 4)
 }
 
-/// The same in seconds, exact enough for any time to come.
+/// The time in seconds, exact enough for any time to come.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
 fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e6

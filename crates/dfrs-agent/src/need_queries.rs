@@ -1,5 +1,5 @@
-//! Which jobs nodes are asked about what they need, by the orders of the nodes. Costs nothing for nodes whose
-//! orders do not ask.
+//! The jobs about whose needs nodes are queried, by the orders of the nodes. Costs nothing for
+//! nodes whose orders do not query.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use dfrs_proto::message::NodeOrder;
 
 use crate::daemons::OrderChanges;
 
-/// Jobs and the nodes on which they are asked about.
+/// Jobs and the nodes on which they are queried.
 #[derive(Debug, Default)]
 pub struct NeedQueries {
     nodes: BTreeMap<String, BTreeMap<u32, NodeQuery>>,
@@ -36,14 +36,15 @@ pub struct QueriedJob {
 /// What a change of orders is for jobs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct QueryChanges {
-    /// They are in another place, or asked about no longer.
+    /// They are in another place, or no longer queried.
     pub elsewhere: BTreeSet<u32>,
-    /// They count with all that they asked for again.
+    /// They are counted with all of their request again.
     pub whole: BTreeSet<u32>,
 }
 
 impl NeedQueries {
-    /// Follows the change of orders of this number. O(jobs on nodes whose orders changed and ask, or asked).
+    /// Follows the change of orders of this number. O(jobs on nodes whose orders changed and query,
+    /// or queried before).
     pub fn change(&mut self, changes: &OrderChanges, number: u64) -> QueryChanges {
         let mut changed = QueryChanges::default();
         for node in &changes.gone {
@@ -100,26 +101,26 @@ impl NeedQueries {
         }
     }
 
-    /// Whether nobody is asked about.
+    /// Whether there is no job to query.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
 
-    /// Where the job is asked about, if it is.
+    /// Where the job is queried, if it is.
     #[must_use]
     pub fn place(&self, job: u32) -> Option<&QueriedJob> {
         self.jobs.get(&job)
     }
 
-    /// Jobs that this node is asked about, and what each counts with.
+    /// Jobs about which this node is queried, and what each is counted with.
     pub fn jobs_on(&self, node: &str) -> impl Iterator<Item = (u32, Need)> {
         let jobs = self.nodes.get(node).into_iter().flatten();
         jobs.map(|(job, spot)| (*job, spot.counted))
     }
 
-    /// Whether all nodes of the job have heard of it: `acknowledged` says the last change of whose orders a node has
-    /// said that it got them.
+    /// Whether all nodes of the job have received its query: `acknowledged` is the last change
+    /// whose orders a node has acknowledged.
     #[must_use]
     pub fn is_acknowledged(&self, job: u32, acknowledged: impl Fn(&str) -> u64) -> bool {
         self.place(job).is_some_and(|place| {
@@ -132,7 +133,7 @@ impl NeedQueries {
     }
 }
 
-/// What these orders ask about.
+/// The jobs that these orders query.
 fn queried_jobs(orders: &NodeOrder) -> BTreeMap<u32, Need> {
     let jobs = orders.jobs.iter();
     let jobs = jobs.filter(|job| job.request.is_some() && !job.frozen);

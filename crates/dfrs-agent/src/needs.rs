@@ -1,4 +1,4 @@
-//! What CPU jobs count with in decisions: what they asked for, or what their nodes saw them use.
+//! The CPU need of jobs in decisions: their request, or the use that their nodes saw.
 
 use dfrs_core::{Cores, Need};
 use dfrs_proto::conf::{Config, NeedsSource};
@@ -6,14 +6,15 @@ use dfrs_proto::conf::{Config, NeedsSource};
 use crate::ledger::LedgerRecord;
 use crate::observation::ObservedJob;
 
-/// What each of the job's tasks asked for.
+/// The request of each of the job's tasks.
 #[must_use]
 pub fn request_of(job: &ObservedJob) -> Cores {
     Cores::from_cores(job.cpus_per_task.max(1).into())
 }
 
-/// Whether the job may count with less than it asked for: not one that has its nodes for itself, that has to be over
-/// by a time, or that leaves threads of its cores idle, which are not for others.
+/// Whether the job may be counted with less than its request: not one that has its nodes for
+/// itself, that has to be over by a time, or that leaves threads of its cores idle, which are not
+/// for others.
 #[must_use]
 pub fn is_measured(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> bool {
     config.needs == NeedsSource::Measured

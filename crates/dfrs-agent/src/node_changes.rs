@@ -1,4 +1,4 @@
-//! Which nodes are different from what somebody knows of them.
+//! Which nodes are different from what is known of them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::observation::Observation;
 pub struct NodeChanges {
     /// Nodes came, went or have other positions: all of them are to be looked at.
     pub all: bool,
-    /// Those that are different otherwise.
+    /// Nodes that are different otherwise.
     pub some: BTreeSet<u32>,
 }
 
@@ -20,7 +20,8 @@ impl NodeChanges {
         self.some.extend(&other.some);
     }
 
-    /// Where these nodes stand in the observation; those that are gone nowhere. O(nodes that are different).
+    /// The positions of these nodes in the observation; nodes that are gone have none. O(nodes that
+    /// are different).
     #[must_use]
     pub fn positions(&self, observation: &Observation) -> Vec<usize> {
         if self.all {

@@ -12,12 +12,13 @@ use crate::needs::{is_measured, need_of};
 use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedPlace};
 
-/// Waiting jobs that nodes were told to end, by node: these are to say when nothing of them is left.
+/// Pending jobs that nodes were ordered to end, by node: they are to report when nothing of them is
+/// left.
 pub type TerminatingJobs = BTreeMap<String, BTreeSet<u32>>;
 
-/// The desired state of every node that can be reached: the share of each running job there, which jobs
-/// stay frozen, which is all about those of partitions that are given back, and which have ended. O(nodes +
-/// places).
+/// The desired state of every node that can be reached: the share of each running job there, which
+/// jobs stay frozen, which is all about those of partitions that are given back, and which have
+/// ended. O(nodes + places).
 #[must_use]
 pub fn node_orders(
     observation: &Observation,
@@ -34,8 +35,8 @@ pub fn node_orders(
         .collect()
 }
 
-/// How these orders differ from what they shall be, where only these nodes are different, or what is
-/// there. O(jobs there, and their places); O(nodes + places) where nodes came or went.
+/// How these orders differ from what they shall be, where only these nodes are different, or what
+/// is there. O(jobs there, and their places); O(nodes + places) where nodes came or went.
 #[must_use]
 pub fn order_changes(
     before: &BTreeMap<String, NodeOrder>,
@@ -96,7 +97,7 @@ fn orders_of(
         }
     }
     for id in former.get(&node.name).into_iter().flatten() {
-        // One that has just been started there is the newer one.
+        // A job with this id that has just been started there is the newer one.
         if jobs.iter().all(|job| job.id != *id) {
             jobs.push(end_of(*id));
         }
@@ -118,7 +119,8 @@ pub fn state_of(node: &ObservedNode, jobs: Vec<JobOrder>) -> NodeOrder {
     }
 }
 
-/// That this node keeps the job frozen, if it does: all that is left of its orders when DFRS gives back.
+/// The order by which this node keeps the job frozen, if it does: all that is left of its orders
+/// when DFRS gives back.
 #[must_use]
 pub fn frozen_on(
     node: &ObservedNode,
@@ -164,13 +166,14 @@ fn order_for(
     })
 }
 
-/// The part of a node that the tasks of the job there asked for.
+/// The part of a node that the tasks of the job there requested.
 fn request_on(job: &ObservedJob, place: &ObservedPlace, node: &ObservedNode) -> f64 {
     let cpus = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
     cpus / f64::from(node.all_cpus.max(1))
 }
 
-/// The same orders, which also ask what the job needs of its request, if it may count with less and runs.
+/// The order, with a query what the job needs of its request, if it may be counted with less and
+/// runs.
 fn asking(
     order: JobOrder,
     job: &ObservedJob,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use dfrs_core::NodeSet;
 
-/// What each list of Slurm's indexes stands for. It only saves work and memory: all of them are equal.
+/// What each list of Slurm's indexes stands for. It only saves work and memory: all of them are
+/// equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSets(BTreeMap<Indexes, NodeSet>);
 
@@ -15,8 +16,8 @@ pub(crate) struct NodeSets(BTreeMap<Indexes, NodeSet>);
 struct Indexes(Arc<[u32]>);
 
 impl NodeSets {
-    /// What these indexes stand for, if that is known. O(log sets), and O(indexes) where they are not
-    /// the very list that it was made of.
+    /// The set of these indexes, if it is known. O(log sets), and O(indexes) where they are not the
+    /// very list from which it was made.
     pub(crate) fn get(&self, indexes: &Arc<[u32]>) -> Option<NodeSet> {
         self.0.get(&Indexes(Arc::clone(indexes))).cloned()
     }

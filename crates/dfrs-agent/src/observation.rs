@@ -38,7 +38,7 @@ pub enum ObservedState {
     Ended,
 }
 
-/// What a job asks for that exact placement does not cover.
+/// A request of a job that exact placement does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsupportedRequest {
     /// `--gres`, `--gpus` and their like.
@@ -65,7 +65,7 @@ pub enum UnsupportedRequest {
     Arbitrary,
     /// `--distribution=plane`, on more than one node.
     Plane,
-    /// `--nodelist` with fewer nodes than the job asks for.
+    /// `--nodelist` with fewer nodes than the job requests.
     NodeList,
     /// `--constraint` with counts, parentheses or brackets.
     Features,
@@ -139,13 +139,14 @@ pub struct ObservedJob {
     pub priority: u32,
     /// It has no priority: it is held, or an operator suspended it.
     pub held: bool,
-    /// It was a hold that took its priority: of one that has nodes that says nothing of whether it is to run.
+    /// A hold took its priority. For a job with nodes that does not decide whether it is to run.
     pub on_hold: bool,
-    /// The same by an operator (`WAIT_HELD`): its own user may hold it, too, also while it runs.
+    /// An operator's hold (`WAIT_HELD`): its own user may hold it, too, also while it runs.
     pub admin_hold: bool,
     /// Of scrontab: each of its runs is a submission of its own, under the same id.
     pub cron: bool,
-    /// Has devices (GRES), though it may not have asked for them: they do not go to swap with its memory.
+    /// Has devices (GRES), though it may not have requested them: they do not go to swap with its
+    /// memory.
     pub holds_gres: bool,
     /// The array's job id (Slurm's `array_job_id`); 0: not of an array.
     pub array: u32,
@@ -161,8 +162,8 @@ pub struct ObservedJob {
     pub tasks: u32,
     /// CPUs that a task holds, at least 1.
     pub cpus_per_task: u32,
-    /// Of these those that stay idle, threads of cores of which it is not to use all (`--threads-per-core`): memory
-    /// per CPU does not count them.
+    /// The CPUs of a task that stay idle, threads of cores of which it is not to use all
+    /// (`--threads-per-core`): memory per CPU does not count them.
     pub idle_cpus: u32,
     /// `--ntasks-per-node`, 0: not given.
     pub tasks_per_node: u32,
@@ -176,23 +177,26 @@ pub struct ObservedJob {
     pub memory: u64,
     /// Which of the two `memory_mib` is.
     pub memory_per_cpu: bool,
-    /// Asked for whole nodes, or was started on such.
+    /// Requested whole nodes, or was started on such.
     pub exclusive: bool,
     /// It runs, and DFRS has sent it its warning signal.
     pub warned: bool,
-    /// It waits in a partition that gives it whole nodes, whatever it asks for. Slurm does not know.
+    /// It waits in a partition that gives it whole nodes, whatever it requests. Slurm does not
+    /// know.
     pub starts_whole: bool,
-    /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with `ExclusiveUser=YES`).
+    /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with
+    /// `ExclusiveUser=YES`).
     pub exclusive_user: bool,
-    /// Its MCS label, if that decides whose jobs may be beside it: jobs of different ones are on no node
-    /// together. 0: none, which is as good as one of its own.
+    /// Its MCS label, if that decides which jobs may share its nodes: jobs of different labels are
+    /// on no node together. 0: none, which is as good as a label of its own.
     pub mcs_label: u32,
-    /// What it asks for that exact placement does not cover: DFRS cannot start it.
+    /// The request that exact placement does not cover: DFRS cannot start it.
     pub unsupported: Option<UnsupportedRequest>,
-    /// UNIX seconds at which it last started or began a step: since when its processes may still be being
-    /// launched. 0 unless it runs.
+    /// UNIX seconds at which it last started or began a step: since when its processes may still be
+    /// being launched. 0 unless it runs.
     pub last_launch_seconds: i64,
-    /// Since when it waits for no other job, time or release, UNIX seconds; 0: it does, or that is not known.
+    /// Since when it waits for no other job, time or release, UNIX seconds; 0: it does, or that is
+    /// not known.
     pub eligible_seconds: i64,
     /// UNIX seconds at which it last came back from a suspension; 0: never, or it does not run.
     pub resumed_seconds: i64,
@@ -202,25 +206,27 @@ pub struct ObservedJob {
     pub partition_max_minutes: u32,
     /// UNIX seconds at which its time limit ends it; 0: none.
     pub end_seconds: i64,
-    /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when the first
-    /// reservation of others begins on one of them. Of a waiting one: when the first reservation begins that
-    /// keeps it from nodes; 1 if it is one that always begins so many seconds from now.
+    /// UNIX seconds; 0: never. Of a job with nodes: until when these are free for it, that is when
+    /// the first reservation of others begins on one of them. Of a waiting one: when the first
+    /// reservation begins that keeps it from nodes; 1 if it is one that always begins so many
+    /// seconds from now.
     pub free_until_seconds: i64,
     /// `--deadline`, UNIX seconds; 0: none.
     pub deadline_seconds: i64,
-    /// When the reservation ends that it has its nodes in, and Slurm ends it, UNIX seconds; 0: none, or that is past.
+    /// When the reservation ends that it has its nodes in, and Slurm ends it, UNIX seconds; 0:
+    /// none, or that is past.
     pub reservation_end_seconds: i64,
     /// `--signal=…@seconds`, 0: none.
     pub warn_seconds: u32,
     /// Where it is, while it holds nodes (also while completing).
     pub places: Vec<ObservedPlace>,
-    /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones share
-    /// them.
+    /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones
+    /// share them.
     pub eligible: Option<Arc<[u32]>>,
     /// It must get all of its eligible nodes (`--nodelist`).
     pub all_eligible: bool,
-    /// `-N` without `-n`: it has as many tasks as its nodes make, one on each or `tasks_per_node`. `tasks` are those
-    /// on `min_nodes`, or on the nodes that it has.
+    /// `-N` without `-n`: it has as many tasks as its nodes make, one on each or `tasks_per_node`.
+    /// `tasks` are those on `min_nodes`, or on the nodes that it has.
     pub sized_by_nodes: bool,
 }
 
@@ -237,7 +243,8 @@ impl ObservedJob {
         self.cpus_per_task.saturating_sub(self.idle_cpus).max(1)
     }
 
-    /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that make them.
+    /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that
+    /// make them.
     #[must_use]
     pub fn task_range(&self) -> (u32, u32) {
         self.tasks_on_each()
@@ -255,7 +262,7 @@ impl ObservedJob {
         Some(limit).filter(|limit| *limit > Span::ZERO)
     }
 
-    /// The same with all that is to come, or has begun, so many seconds later.
+    /// The job with all that is to come, or has begun, so many seconds later.
     fn shifted_by(mut self, seconds: i64) -> Self {
         let times = [
             &mut self.last_launch_seconds,
@@ -281,31 +288,31 @@ impl ObservedJob {
         )
     }
 
-    /// Whether an operator suspended it, or wants it suspended that was suspended before: Slurm takes its
-    /// priority away (`_job_suspend_op()`), and gives it back when the operator resumes it. DFRS's own
-    /// suspensions leave it alone. A hold takes it away, too: a suspension that is not known to be DFRS's counts as an
-    /// operator's all the same.
+    /// Whether an operator suspended it, or wants it suspended that was suspended before: Slurm
+    /// takes its priority away (`_job_suspend_op()`), and gives it back when the operator resumes
+    /// it. DFRS's own suspensions leave it alone. A hold takes it away, too: a suspension that is
+    /// not known to be DFRS's counts as an operator's all the same.
     #[must_use]
     pub fn may_be_suspended_by_operator(&self) -> bool {
         self.state == ObservedState::Suspended && self.priority == 0
     }
 
-    /// The same of a job that DFRS has suspended: whether an operator wants it suspended since then. Of one that he
-    /// has held, too, nobody can tell: it counts as held.
+    /// Whether an operator wants a job suspended that DFRS has suspended. If the job was also held,
+    /// that cannot be known: it counts as held.
     #[must_use]
     pub fn is_suspended_by_operator(&self) -> bool {
         self.may_be_suspended_by_operator() && !self.on_hold
     }
 
-    /// Whether it is to have all memory of each of its nodes: it asked for them whole, or for no amount, or it starts
-    /// so anyway.
+    /// Whether it is to have all memory of each of its nodes: it requested them whole, or no
+    /// amount, or it starts so anyway.
     #[must_use]
     pub fn wants_whole_nodes(&self) -> bool {
         self.exclusive || self.starts_whole || self.memory == 0
     }
 
-    /// Whether both ask for the same, may use the same nodes for as long, and are both kept from running by
-    /// an operator, or neither is.
+    /// Whether both make the same request, may use the same nodes for as long, and are both kept
+    /// from running by an operator, or neither is.
     #[must_use]
     pub fn same_request(&self, other: &Self) -> bool {
         let size = |job: &Self| {
@@ -336,8 +343,8 @@ impl ObservedJob {
         self.places.iter().any(|place| place.memory_mib > 0)
     }
 
-    /// Whether Slurm no longer counts its memory although its processes may still be there: Slurm gives
-    /// it back when a job ends, not when they do.
+    /// Whether Slurm no longer counts its memory although its processes may still be there: Slurm
+    /// gives it back when a job ends, not when they do.
     #[must_use]
     pub fn has_released(&self) -> bool {
         self.completing
@@ -373,13 +380,13 @@ impl ObservedNode {
     }
 }
 
-/// What is known of slurmctld: brought up to date by each look at it. What is to come, or has begun, is in
-/// DFRS's time ([`crate::clock`]), of which Slurm knows nothing.
+/// What is known of slurmctld: brought up to date by each look at it. What is to come, or has
+/// begun, is in DFRS's time ([`crate::clock`]), which Slurm does not know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
     /// Jobs of the DFRS partitions: not ended, or ended and still completing.
     jobs: BTreeMap<u32, ObservedJob>,
-    /// Those that have places.
+    /// Jobs that have places.
     placed: BTreeSet<u32>,
     /// Nodes of the DFRS partitions, and those that their jobs hold besides, ascending by index.
     nodes: Vec<ObservedNode>,
@@ -390,16 +397,17 @@ pub struct Observation {
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
-    /// Nodes that are different, since this was last asked.
+    /// Nodes that are different since the last call.
     changed_nodes: IgnoredInEq<NodeChanges>,
-    /// Whether some node takes new work, or no longer does, or is of another size, since this was last asked.
+    /// Whether some node takes new work, or no longer does, or is of another size, since the last
+    /// call.
     availability_changed: IgnoredInEq<bool>,
-    /// Jobs that ask for something else, since this was last asked.
+    /// Jobs whose request changed since the last call.
     changed_requests: IgnoredInEq<BTreeSet<u32>>,
     /// Positions of nodes where memory was taken since the last look.
     taken_positions: Vec<usize>,
     ahead: Ahead,
-    /// Partitions whose jobs start on whole nodes, whatever they ask for.
+    /// Partitions whose jobs start on whole nodes, whatever they request.
     whole_node_partitions: BTreeSet<String>,
 }
 
@@ -457,7 +465,8 @@ impl Observation {
         observation
     }
 
-    /// The same, where jobs of these partitions start on whole nodes, whatever they ask for.
+    /// This observation, where jobs of these partitions start on whole nodes, whatever they
+    /// request.
     #[must_use]
     pub fn with_whole_nodes(self, partitions: impl IntoIterator<Item = String>) -> Self {
         let whole = partitions.into_iter().collect();
@@ -494,7 +503,8 @@ impl Observation {
         seen
     }
 
-    /// DFRS's time is so far ahead of Slurm's clock now. Returns whether it was not before. O(jobs) then.
+    /// DFRS's time is so far ahead of Slurm's clock now. Returns whether it was not before. O(jobs)
+    /// then.
     pub fn set_ahead(&mut self, ahead: Ahead) -> bool {
         let by = ahead.seconds() - self.ahead.seconds();
         self.ahead = ahead;
@@ -582,8 +592,8 @@ impl Observation {
         self.jobs.insert(job.id, job);
     }
 
-    /// What a job says by its comment counts as it was when the job was first seen to have a place in
-    /// this run: a user shall not take back, when others wait, what the job came in by.
+    /// A job's comment counts as it was when the job was first seen to have a place in this run: a
+    /// user shall not take back, when others wait, what the job came in by.
     fn with_first_comment(&self, mut job: ObservedJob) -> ObservedJob {
         let known = self.jobs.get(&job.id).filter(|known| {
             known.has_place()
@@ -603,7 +613,7 @@ impl Observation {
         job
     }
 
-    /// The same, but for whose nodes are whose.
+    /// Removes the job, except from the exclusivity of nodes.
     fn take(&mut self, id: u32) -> Option<ObservedJob> {
         let job = self.jobs.remove(&id)?;
         self.count(&job, u64::saturating_sub);
@@ -616,8 +626,8 @@ impl Observation {
         Some(job)
     }
 
-    /// Replaces the nodes, which are ascending by index. O(nodes), and O(placed jobs) where other nodes
-    /// are there than before.
+    /// Replaces the nodes, which are ascending by index. O(nodes), and O(placed jobs) where other
+    /// nodes are there than before.
     pub fn set_nodes(&mut self, nodes: Vec<ObservedNode>) {
         let same = |(old, new): (&ObservedNode, &ObservedNode)| {
             old.index == new.index && old.name == new.name
@@ -656,8 +666,8 @@ impl Observation {
         }
     }
 
-    /// Takes in what has changed of nodes that are there; others are passed over. O(log nodes) each, and
-    /// O(nodes) once if one has another size.
+    /// Takes in what has changed of nodes that are there; others are passed over. O(log nodes)
+    /// each, and O(nodes) once if one has another size.
     pub fn update_nodes(&mut self, nodes: impl IntoIterator<Item = ObservedNode>) {
         let mut resized = false;
         for node in nodes {
@@ -676,8 +686,8 @@ impl Observation {
         }
     }
 
-    /// Counts so many MiB more as used on the node with this Slurm index, until the next look. O(log
-    /// nodes).
+    /// Counts so many MiB more as used on the node with this Slurm index, until the next look.
+    /// O(log nodes).
     pub fn take_memory(&mut self, index: u32, memory: u64) {
         if let Some(position) = self.node_position(index) {
             self.tallies[position].taken_mib += memory;
@@ -692,18 +702,18 @@ impl Observation {
         }
     }
 
-    /// The nodes that are different, or where jobs came, changed or went, since this was last asked.
+    /// The nodes that are different, or where jobs came, changed or went, since the last call.
     pub fn take_changed_nodes(&mut self) -> NodeChanges {
         self.changed_nodes.take()
     }
 
-    /// The jobs that ask for something else, or may use other nodes, since this was last asked.
+    /// The jobs whose request changed, or that may use other nodes, since the last call.
     pub fn take_changed_requests(&mut self) -> BTreeSet<u32> {
         self.changed_requests.take()
     }
 
-    /// The jobs that may start on other nodes than when this was last asked, because of whose jobs are
-    /// there: these at most.
+    /// The jobs that may start on other nodes than at the last call, because of the jobs there: at
+    /// most these.
     pub fn take_jobs_with_changed_exclusivity(&mut self) -> BTreeSet<u32> {
         match self.exclusivity.take_changed() {
             AffectedJobs::All => self.jobs.keys().copied().collect(),
@@ -711,8 +721,8 @@ impl Observation {
         }
     }
 
-    /// The waiting jobs that may be for nodes of another size than when this was last asked: those that get whole
-    /// nodes, where nodes differ and others take work. O(1), O(jobs) then.
+    /// The pending jobs that may be for nodes of another size than at the last call: those that get
+    /// whole nodes, where nodes differ and others take work. O(1), O(jobs) then.
     pub fn take_whole_node_jobs_to_replan(&mut self) -> BTreeSet<u32> {
         if !self.availability_changed.take() || self.has_equal_memory() {
             return BTreeSet::new();
@@ -722,15 +732,17 @@ impl Observation {
         whole.map(|job| job.id).collect()
     }
 
-    /// Whether Slurm may refuse to start this job on some node because of whose jobs are there. O(1).
+    /// Whether Slurm may refuse to start this job on some node because of whose jobs are there.
+    /// O(1).
     #[must_use]
     pub fn has_exclusivity_limits(&self, job: &ObservedJob) -> bool {
         self.exclusivity.may_concern(job)
     }
 
-    /// Of the nodes that this job may use as far as they are stated (`None`: all), those that are left to it by whose
-    /// jobs are there, and by their size if it gets them whole; `None`: neither matters. One set for all jobs for
-    /// which that is the same. O(log sets), and O(nodes × log) for the first of them.
+    /// Of the nodes that this job may use as far as they are stated (`None`: all), those that are
+    /// left to it by whose jobs are there, and by their size if it gets them whole; `None`: neither
+    /// matters. One set for all jobs for which that is the same. O(log sets), and O(nodes × log)
+    /// for the first of them.
     #[must_use]
     pub fn open_nodes(
         &self,
@@ -776,8 +788,9 @@ impl Observation {
         here.filter_map(|id| self.jobs.get(id))
     }
 
-    /// MiB that are free on the node at this position: what Slurm counts, less what was taken since and
-    /// what ending processes still hold. None where a job has the node for itself, however little Slurm counts.
+    /// MiB that are free on the node at this position: what Slurm counts, less what was taken since
+    /// and what ending processes still hold. None where a job has the node for itself, however
+    /// little Slurm counts.
     #[must_use]
     pub fn free_memory(&self, position: usize) -> u64 {
         let used = self.held_memory(position) + self.tallies[position].taken_mib;
@@ -795,7 +808,8 @@ impl Observation {
         }
     }
 
-    /// Whether more than there is on the node with this Slurm index is used, for what was taken since the look.
+    /// Whether more than there is on the node with this Slurm index is used, for what was taken
+    /// since the look.
     #[must_use]
     pub fn is_overcommitted(&self, index: u32) -> bool {
         self.node_position(index).is_some_and(|position| {

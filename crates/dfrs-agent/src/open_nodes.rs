@@ -1,5 +1,5 @@
-//! The nodes that are left to jobs by whose jobs are there, and to jobs that get whole nodes by the size of these:
-//! thousands of jobs share a few sets, and nodes are looked at once for each.
+//! The nodes that are left to jobs by whose jobs are there, and to jobs that get whole nodes by the
+//! size of these: thousands of jobs share a few sets, and nodes are looked at once for each.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,7 +8,8 @@ use dfrs_core::NodeSet;
 
 use crate::exclusivity::ExclusivityKey;
 
-/// Sets that are remembered at most: users who have nodes for themselves need one each, all others a few.
+/// Sets that are remembered at most: users who have nodes for themselves need one each, all others
+/// a few.
 const MAX_CACHED_SETS: usize = 4096;
 
 /// All that decides which nodes are left to a job.
@@ -27,8 +28,8 @@ pub(crate) struct OpenNodesKey {
 pub(crate) struct OpenNodes(RefCell<BTreeMap<OpenNodesKey, NodeSet>>);
 
 impl OpenNodes {
-    /// What these terms leave: found by `find` where it is not known. O(log sets), and O(sets) beside that.
-    /// `is_current`: whether whose jobs are where still is as it was for such terms.
+    /// What these terms leave: found by `find` where it is not known. O(log sets), and O(sets)
+    /// beside that. `is_current`: whether whose jobs are where still is as it was for such terms.
     pub(crate) fn get(
         &self,
         terms: OpenNodesKey,
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!((left.len(), numbers(&left[0])), (1, vec![0, 1, 3]));
         let own = seen.open_nodes(&of(2, 7, false), None, None);
         assert_eq!(own.as_ref().map(numbers), Some(vec![0, 1, 2, 3]));
-        // Who refuses nobody is no matter of theirs, only of those that refuse him.
+        // A job that refuses no user affects only those that refuse its own user.
         let alone = open_to_other_users(&seen, true);
         seen.insert(on(0, of(3, 8, false)));
         assert!(open_to_other_users(&seen, false)[0].is_shared_with(&left[0]));

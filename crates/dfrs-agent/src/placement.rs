@@ -20,7 +20,8 @@ pub struct NodeTasks {
 pub struct NamedPlacement(pub Vec<NodeTasks>);
 
 impl NamedPlacement {
-    /// The placement that `mapping` means. Runs on nodes that `observation` does not have are left out.
+    /// The placement that `mapping` means. Runs on nodes that `observation` does not have are left
+    /// out.
     #[must_use]
     pub fn from_mapping(mapping: &Mapping, observation: &Observation) -> Self {
         let spot = |run: &Run| {

@@ -41,16 +41,17 @@ impl PlannedCluster {
         self.roster.experience()
     }
 
-    /// The same, to learn more.
+    /// What time limits have been worth so far, to learn more.
     pub fn experience_mut(&mut self) -> &mut Experience {
         self.roster.experience_mut()
     }
 
-    /// Brings the roster up to date. `changed` names the jobs of which Slurm shows or the ledger says
-    /// something else than the last time, and those that became ready or no longer are; `working` those
-    /// whose virtual time goes on; `nodes` those that are different, or where such jobs are or were. O(log
-    /// jobs) for each job that changed or works, O(jobs there) for each node; O(jobs log jobs) if nodes
-    /// came, went or have other capacities, or if all weights changed.
+    /// Brings the roster up to date. `changed` names the jobs of which Slurm shows or the ledger
+    /// says something else than the last time, and those that became ready or no longer are;
+    /// `working` those whose virtual time goes on; `nodes` those that are different, or where such
+    /// jobs are or were. O(log jobs) for each job that changed or works, O(jobs there) for each
+    /// node; O(jobs log jobs) if nodes came, went or have other capacities, or if all weights
+    /// changed.
     pub fn follow<'a>(
         &mut self,
         changed: BTreeSet<u32>,
@@ -77,7 +78,7 @@ impl PlannedCluster {
         }
     }
 
-    /// Whether it is what it would be if it were made anew. O(jobs log jobs): for tests.
+    /// Whether the roster equals one that is built from scratch. O(jobs log jobs): for tests.
     #[must_use]
     pub fn is_fresh(&self, seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> bool {
         let mut rebuilt = Self::default();
@@ -177,8 +178,8 @@ impl PlannedCluster {
     }
 }
 
-/// Whether this is the same node, and what jobs require of it can be said in the same way: a job may ask
-/// for all of a node.
+/// Whether this is the same node, and jobs' requirements of it are expressed in the same way: a job
+/// may request all of a node.
 fn is_same_node(before: &Node, after: &Node) -> bool {
     before.name == after.name && before.cpu == after.cpu && before.memory == after.memory
 }

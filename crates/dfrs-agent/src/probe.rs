@@ -1,19 +1,20 @@
-//! The port by which a pass says where it is, for whoever measures it: the agent has no clock of its own.
+//! The port by which a pass reports its progress, to be measured: the agent has no clock of its
+//! own.
 
 /// What a pass is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PassPart {
     /// Brings what is known of Slurm up to date.
     Look,
-    /// Asks Slurm which waiting jobs may start.
+    /// Queries Slurm which pending jobs may start.
     Ask,
     /// Decides, and checks the plan.
     Decide,
-    /// Asks Slurm for steps of jobs.
+    /// Requests steps of jobs from Slurm.
     Act,
     /// Allocates CPU, and moves time limits.
     Share,
-    /// Tells the nodes, the users, the journal and the state file.
+    /// Updates the nodes, the users, the journal and the state file.
     Note,
 }
 
@@ -62,13 +63,13 @@ pub struct PassDurations {
     pub p99_us: u64,
 }
 
-/// Whoever measures passes.
+/// Measures passes.
 pub trait Probe {
     /// The pass leaves the part that it was at, and is at this one.
     fn begin(&mut self, part: PassPart);
     /// This has happened.
     fn happened(&mut self, incident: Incident);
-    /// The passes that have ended since this was last asked.
+    /// The passes that have ended since the last call.
     fn take_passes(&mut self) -> PassDurations;
 }
 

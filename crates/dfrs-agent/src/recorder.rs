@@ -5,13 +5,13 @@
 pub enum Occasion {
     /// Its plan broke a rule and was dropped.
     Dropped,
-    /// Somebody asked for it.
+    /// The decision was requested.
     Requested,
 }
 
 /// Where recorded decisions go.
 pub trait Recorder {
-    /// Whether somebody asked for the next decision to be recorded.
+    /// Whether a record of the next decision was requested.
     fn is_requested(&mut self) -> bool;
     /// Keeps a scenario file. Returns where it is; `None`: one was kept for the same reason lately.
     ///

@@ -1,7 +1,8 @@
-//! After slurmctld was killed. It keeps its jobs' states every five seconds at most (`SAVE_MAX_WAIT` in
-//! state_save.c, 22.05 and 24.11), DFRS its ledger before and after the steps of each pass: what DFRS did
-//! last, the nodes have done, and the slurmctld that starts again does not know. Slurm is brought up to
-//! the ledger here; at any other time the ledger follows Slurm (`sync`).
+//! After slurmctld was killed. It keeps its jobs' states every five seconds at most
+//! (`SAVE_MAX_WAIT` in state_save.c, 22.05 and 24.11), DFRS its ledger before and after the steps
+//! of each pass: what DFRS did last, the nodes have done, and the slurmctld that starts again does
+//! not know. Slurm is brought up to the ledger here; at any other time the ledger follows Slurm
+//! (`sync`).
 
 use dfrs_core::Time;
 use dfrs_proto::conf::Config;
@@ -21,8 +22,8 @@ pub struct Forgotten {
     pub is_orphaned: bool,
 }
 
-/// Has jobs of which Slurm has forgotten a start, a suspension or a resumption go on from where the usual
-/// steps repeat it. Returns them.
+/// Has jobs of which Slurm has forgotten a start, a suspension or a resumption go on from where the
+/// usual steps repeat it. Returns them.
 pub fn recover(
     ledger: &mut Ledger,
     observation: &Observation,

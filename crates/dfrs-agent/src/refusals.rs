@@ -1,5 +1,6 @@
-//! Starts that Slurm refused: a job is not tried again at once where it was refused. Slurm looks at more
-//! than DFRS does (whose nodes are whose, labels, disks, sockets), and says only that it will not.
+//! Starts that Slurm refused: a job is not tried again at once where it was refused. Slurm checks
+//! more than DFRS does (exclusive nodes, labels, disks, sockets), and answers only that it will
+//! not.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,9 +51,9 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// Slurm refused to start the job here, and said why. Which of several nodes it minds is not known: half
-    /// of them are left out, those first that were in most refusals after which they were not, so that the
-    /// one that it minds is found in a few tries. O(nodes of the job × log).
+    /// Slurm refused to start the job here, for this reason. Which of several nodes is the cause is
+    /// not known: half of them are left out, first those that were in most refusals after which
+    /// they were not, so that the cause is found in a few tries. O(nodes of the job × log).
     pub fn add(&mut self, job: u32, placement: &NamedPlacement, why: &str, now: Time) {
         let known = self.jobs.entry(job).or_default();
         let before = known.nodes.len();
@@ -87,7 +88,8 @@ impl Refusals {
         self.bound(job);
     }
 
-    /// A limit forbids to start the job on so many nodes, and may allow fewer: half as many are tried for a while.
+    /// A limit forbids to start the job on so many nodes, and may allow fewer: half as many are
+    /// tried for a while.
     pub fn refuse_size(&mut self, job: u32, nodes: u32, now: Time) {
         self.sizes.retain(|_, (_, until)| *until > now);
         let until = Time(now.0 + FEWER_NODES_TIME.0);
@@ -111,8 +113,8 @@ impl Refusals {
         }
     }
 
-    /// A job has left these nodes: what Slurm minded there may be gone with it. Returns the jobs for which
-    /// less is left out. O(jobs that were refused × nodes × log).
+    /// A job has left these nodes: the cause of refusals there may be gone with it. Returns the
+    /// jobs for which less is left out. O(jobs that were refused × nodes × log).
     pub fn vacated(&mut self, placement: &NamedPlacement) -> BTreeSet<u32> {
         let mut jobs = BTreeSet::new();
         for (job, known) in &mut self.jobs {
@@ -163,7 +165,7 @@ impl Refusals {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// The jobs for which less is left out since this was last asked.
+    /// The jobs for which less is left out since the last call.
     pub fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
         let mut jobs = BTreeSet::new();
         while let Some((at, job)) = self.due.first().copied().filter(|(at, _)| *at <= now) {

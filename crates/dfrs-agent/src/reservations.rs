@@ -1,5 +1,5 @@
-//! Reservations of others on nodes where jobs are: jobs that can leave do so before, and what is parked
-//! there does not come back before they are over.
+//! Reservations of others on nodes where jobs are: jobs that can leave do so before, and what is
+//! parked there does not come back before they are over.
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Config;
@@ -7,8 +7,8 @@ use dfrs_proto::conf::Config;
 use crate::observation::ObservedJob;
 
 const SECOND: i64 = 1_000_000;
-/// Beside the time that it takes to park a job, or to write a checkpoint: more than a step may wait for
-/// memory, so that what began to come back before has come back.
+/// Beside the time that it takes to park a job, or to write a checkpoint: more than a step may wait
+/// for memory, so that what began to come back before has come back.
 const MARGIN: Span = Span(150 * SECOND);
 
 /// When the job's nodes count as reserved for others: so long before that what is there can leave.
@@ -28,8 +28,8 @@ pub fn is_reserved(job: &ObservedJob, config: &Config, now: Time) -> bool {
     reserved_at(job, config).is_some_and(|at| at <= now)
 }
 
-/// Whether a running job is to leave now: its nodes count as reserved, the reservation has not begun, and
-/// its limit ends later, or never.
+/// Whether a running job is to leave now: its nodes count as reserved, the reservation has not
+/// begun, and its limit ends later, or never.
 #[must_use]
 pub fn must_vacate(job: &ObservedJob, config: &Config, now: Time) -> bool {
     let begins_later = job.free_until_seconds.saturating_mul(SECOND) > now.0;

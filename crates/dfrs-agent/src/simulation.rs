@@ -1,5 +1,5 @@
-//! The agent against the [`model`](crate::model) of a cluster: driven from event to event, watched, and
-//! tried with faults that follow from a seed.
+//! The agent against the [`model`](crate::model) of a cluster: driven from event to event, watched,
+//! and tried with faults that follow from a seed.
 
 mod caps;
 mod ceiling;

@@ -15,10 +15,10 @@ use crate::life::journal::JournalState;
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// The partitions that DFRS scheduled, for a plugin that has to give parked jobs back and is no
-    /// longer told which these were.
+    /// The partitions that DFRS scheduled, for a plugin that has to give parked jobs back and whose
+    /// configuration no longer names them.
     pub partitions: Vec<String>,
-    /// Where its journal is, which has to tell that these jobs came back.
+    /// Where its journal is, in which the return of these jobs is to be written.
     #[serde(default)]
     pub journal: Option<PathBuf>,
     /// What time limits have been worth so far.
@@ -44,8 +44,8 @@ fn in_order() -> bool {
 }
 
 impl State {
-    /// The partitions that DFRS scheduled and by this configuration schedules no longer, while it schedules
-    /// others.
+    /// The partitions that DFRS scheduled and by this configuration schedules no longer, while it
+    /// schedules others.
     #[must_use]
     pub fn dropped_partitions(&self, config: &Config) -> Vec<String> {
         let full = config.mode == Mode::Full;
@@ -81,9 +81,9 @@ impl State {
         self.in_order = in_order;
     }
 
-    /// What an agent needs that brings back what an earlier one parked, in the partitions that it had and in
-    /// those of this dfrs.conf; `None`: there are none. What is kept may be lost or old, as a disk was full, so
-    /// Slurm is looked at even if nothing is known to be parked.
+    /// What an agent needs that brings back what an earlier one parked, in the partitions that it
+    /// had and in those of this dfrs.conf; `None`: there are none. What is kept may be lost or old,
+    /// as a disk was full, so Slurm is looked at even if nothing is known to be parked.
     #[must_use]
     pub fn left_over(&self, config: Option<&Config>) -> Option<Config> {
         let named = config.map(Config::partition_names).unwrap_or_default();
@@ -97,8 +97,8 @@ impl State {
         Some(config)
     }
 
-    /// A clock for an agent that goes on with this state, and with a journal in which the last event has this
-    /// time. O(jobs).
+    /// A clock for an agent that goes on with this state, and with a journal in which the last
+    /// event has this time. O(jobs).
     #[must_use]
     pub fn clock(&self, journal: Option<Time>) -> MonotonicClock {
         let records = self.ledger.iter();
@@ -138,8 +138,8 @@ pub struct Head {
 pub enum PersistedJob {
     /// All that is known.
     Record(Box<LedgerRecord>),
-    /// It waits for its first start, and has no history but what the journal and the policy have made of its
-    /// submission. After a restart neither shall happen again.
+    /// It waits for its first start, and has no history but what the journal and the policy have
+    /// made of its submission. After a restart neither shall happen again.
     Waits {
         /// UNIX seconds.
         submit_time: i64,
@@ -231,16 +231,16 @@ impl StateChanges {
     }
 }
 
-/// Where the state is kept. What goes wrong is said in slurmctld's log and tried again by whoever keeps
-/// it, not by the agent.
+/// Where the state is kept. The store logs its failures to slurmctld's log and retries; the agent
+/// does neither.
 pub trait Store {
-    /// Keeps these changes, soon: waits for nothing. Returns their number, which grows. After a crash all
-    /// changes up to some number are there, and none after.
+    /// Keeps these changes, soon: waits for nothing. Returns their number, which grows. After a
+    /// crash all changes up to some number are there, and none after.
     fn save(&mut self, changes: StateChanges) -> u64;
     /// All changes up to this number survive a crash.
     fn durable(&self) -> u64;
-    /// Waits until the changes up to this number survive a crash, for a bounded time, and not at all
-    /// while that fails. Returns whether they do.
+    /// Waits until the changes up to this number survive a crash, for a bounded time, and not at
+    /// all while that fails. Returns whether they do.
     fn wait(&mut self, number: u64) -> bool;
     /// Waits for the last changes, for a bounded time, and keeps nothing any more.
     fn finish(&mut self);

@@ -21,13 +21,13 @@ pub struct SyncChanges {
     pub new: Vec<u32>,
     /// Somewhere a place became free by other ways than DFRS's own.
     pub freed: bool,
-    /// Jobs that Slurm took from their nodes without ending them there: it takes a node for down whose
-    /// slurmd may still be at work.
+    /// Jobs that Slurm took from their nodes without ending them there: it takes a node for down
+    /// whose slurmd may still be at work.
     pub orphaned: Vec<u32>,
 }
 
-/// Updates the records of these jobs, which Slurm shows as different from what they were; virtual times
-/// are counted up to `now` already. O(log jobs) for each.
+/// Updates the records of these jobs, which Slurm shows as different from what they were; virtual
+/// times are counted up to `now` already. O(log jobs) for each.
 pub fn sync(
     ledger: &mut Ledger,
     observation: &Observation,
@@ -70,7 +70,8 @@ fn sync_job(ledger: &mut Ledger, context: &JobContext, changes: &mut SyncChanges
         let submitted = context.observation.submitted(job.submit_seconds);
         let record = LedgerRecord::new(job.submit_seconds, context.now, Life::first_seen(context));
         let mut known = LedgerRecord {
-            // One that was submitted before the clock was set back was not submitted later than now.
+            // A job that was submitted before the clock was set back was not submitted later than
+            // now.
             submit_time: submitted
                 .min(context.now.0 / SECOND)
                 .max(job.submit_seconds),

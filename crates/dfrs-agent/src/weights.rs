@@ -10,8 +10,8 @@ const MAX_DOUBLINGS: f64 = 3.0;
 /// Weights come in steps of 2^(1/4), lest every change of a priority change all caps.
 const STEPS_PER_DOUBLING: f64 = 4.0;
 
-/// How often the median is looked at: a pass costs what changed, and this costs all jobs. Slurm itself computes
-/// priorities every `PriorityCalcPeriod`, five minutes by default.
+/// How often the median is looked at: a pass costs what changed, and this costs all jobs. Slurm
+/// itself computes priorities every `PriorityCalcPeriod`, five minutes by default.
 pub const MEDIAN_PERIOD: Span = Span::from_seconds(30);
 
 /// The weights of the jobs of one observation.
@@ -22,7 +22,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights that `JobWeight` asks for. O(jobs) where priorities count.
+    /// The weights by `JobWeight`. O(jobs) where priorities count.
     #[must_use]
     pub fn new(observation: &Observation, config: &Config) -> Self {
         Self {
@@ -33,9 +33,10 @@ impl Weights {
         }
     }
 
-    /// The same after some time. Nearly every submission and every end moves the median a little, and what was made
-    /// by weights has to be made again when it does. So the old one stays until the new one is half a step away: an
-    /// ordinary job weighs 1 all the while. O(jobs) where priorities count: ask once in [`MEDIAN_PERIOD`].
+    /// The weights after some time. Nearly every submission and every end moves the median a
+    /// little, and what was made by weights has to be made again when it does. So the old one stays
+    /// until the new one is half a step away: an ordinary job weighs 1 all the while. O(jobs) where
+    /// priorities count: call this once in [`MEDIAN_PERIOD`].
     #[must_use]
     pub fn followed(&self, observation: &Observation, config: &Config) -> Self {
         let new = Self::new(observation, config);
@@ -60,8 +61,8 @@ impl Weights {
     }
 }
 
-/// The weight of a job that has to be over by a time and would not be with its share: the greatest that
-/// there is.
+/// The weight of a job that has to be over by a time and would not be with its share: the greatest
+/// that there is.
 #[must_use]
 pub fn deadline_boosted(weight: Weight) -> Weight {
     // 2^MOST_DOUBLINGS thousandths.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::observation::{Observation, ObservedJob, ObservedNode};
 
-/// MiB of each node of a job that gets all of them. The core plans with one amount for all nodes: a waiting
-/// job is for nodes of one size, that of which it may use most nodes (ties: the smaller one), or of
-/// the largest if it must have nodes of several. Nodes that are down or drain count only where the others do not
-/// suffice: `State=FUTURE` ones may be of any size. Nor do those that are too small for what it asks for, if any is
-/// not. O(nodes) where nodes differ.
+/// MiB of each node of a job that gets all of them. The core plans with one amount for all nodes: a
+/// pending job is for nodes of one size, that of which it may use most nodes (ties: the smaller
+/// one), or of the largest if it must have nodes of several. Nodes that are down or drain count
+/// only where the others do not suffice: `State=FUTURE` ones may be of any size. Nodes that are too
+/// small for its request do not count, if any is not. O(nodes) where nodes differ.
 #[must_use]
 pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     if observation.has_equal_memory() {
@@ -21,7 +21,7 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     }
     let asked = least_memory(job);
     let holds = |node: &ObservedNode| node.memory >= asked;
-    // Who must have all of certain nodes has them up or not.
+    // A job that must have all of certain nodes has them up or not.
     let first = || {
         let up = sizes(job, observation, |node| node.up && holds(node));
         most_frequent(&up, job.min_nodes)
@@ -57,7 +57,8 @@ fn node(observation: &Observation, index: u32) -> Option<&ObservedNode> {
     observation.nodes().get(position)
 }
 
-/// How many of the nodes that the job may use, of those that are asked for, have so much memory.
+/// How many of the nodes that the job may use have so much memory, of those that `is_asked_for`
+/// selects.
 fn sizes(
     job: &ObservedJob,
     observation: &Observation,

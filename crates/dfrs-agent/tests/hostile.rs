@@ -1,4 +1,5 @@
-//! Users whose scripts hold their own jobs, or begin steps without end, and how long others wait beside them.
+//! Users whose scripts hold their own jobs, or begin steps without end, and how long other jobs
+//! wait beside them.
 
 use dfrs_agent::simulation::{Draw, TrialScenario, programs};
 

@@ -1,5 +1,5 @@
-//! The reconciler against the model of a cluster, with faults that follow from seeds, and the scenarios
-//! in which it once did wrong.
+//! The reconciler against the model of a cluster, with faults that follow from seeds, and the
+//! scenarios in which it once did wrong.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,8 @@ fn regression_scenarios_break_no_rule() {
     }
 }
 
-/// Where one of these goes well, its file belongs to the regressions, and its kind of fault to the sound
-/// ones.
+/// Where one of these goes well, its file belongs to the regressions, and its kind of fault to the
+/// sound ones.
 #[test]
 fn unsound_scenarios_break_their_rule() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unsound");
@@ -69,7 +69,7 @@ fn unsound_scenarios_break_their_rule() {
     }
 }
 
-/// What `tests/e2e` tells of a real Slurm goes the same way here.
+/// The runs of `tests/e2e` on a real Slurm go the same way here.
 #[test]
 fn cluster_scenarios_have_the_expected_log() {
     for (path, text, scenario) in scenarios("tests/transcripts") {

@@ -1,4 +1,4 @@
-//! Acting: the next step of every job that is on its way, asked of Slurm.
+//! Acting: requests from Slurm the next step of every job with an action in progress.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,15 @@ use crate::observation::{Observation, ObservedJob, ObservedPlace, ObservedState}
 use crate::placement::NamedPlacement;
 use crate::slurm::{LogLevel, Slurm};
 
-/// A job that ended while slurmctld was away runs in its eyes until its node has said so again, 15 s later
-/// (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and 24.11), and would begin anew if it were requeued.
+/// A job that ended while slurmctld was away is running for slurmctld until its node has reported
+/// the end again, 15 s later (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and
+/// 24.11). If it were requeued before, it would run again from the start.
 const END_REPORT_DELAY: Span = Span(20 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// One step for every job that is on its way, but no more than `max_starts` starts. Returns whether there
-    /// was any, and how many started or came back. Memory that a step takes is taken in `observation`,
-    /// too: the next one may wait for the same.
+    /// Takes one step for every job with an action in progress, but no more than `max_starts`
+    /// starts. Returns whether there was any, and how many jobs started or came back. Memory that a
+    /// step takes is also taken in `observation`: the next step may need the same memory.
     pub(super) fn act(
         &mut self,
         observation: &mut Observation,
@@ -64,9 +65,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         record.is_some_and(|record| record.life.holds_uncounted_memory(job))
     }
 
-    /// The jobs that may have a next step, in the order in which they take it: those that hold memory that
-    /// Slurm does not count, others that are there, and those that start; of these one of each array before
-    /// the second of any, lest a job that was submitted after an array of thousands waits for all of them.
+    /// The jobs that may have a next step, in the order in which they take it: those that hold
+    /// memory that Slurm does not count, others that are there, and those that start. Of the last,
+    /// one of each array comes before the second of any, lest a job that was submitted after an
+    /// array of thousands waits for all of them.
     fn step_order(&self, observation: &Observation) -> Vec<u32> {
         let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
         let mut rank = |id: u32| match observation.job(id) {
@@ -121,7 +123,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Some((step, answer))
     }
 
-    /// Asks Slurm for one step, and goes on from its answer.
+    /// Requests one step from Slurm, and continues from the answer.
     fn take_step(
         &mut self,
         job: &ObservedJob,
@@ -147,7 +149,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         answer
     }
 
-    /// A job keeps its memory here: who was to have it is planned anew, and holds no room elsewhere meanwhile.
+    /// A job keeps its memory here: the jobs that were to have that memory are planned again, and
+    /// hold no room elsewhere meanwhile.
     fn replan_blocked_on(&mut self, kept: &NamedPlacement, observation: &Observation, now: Time) {
         for id in self.lists.steps() {
             let (Some(job), Some(record)) = (observation.job(id), self.ledger.get(id)) else {
@@ -180,7 +183,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Asks Slurm for one step.
+    /// Requests one step from Slurm.
     fn perform(
         &mut self,
         job: &ObservedJob,
@@ -252,7 +255,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 if let LifeStep::Start(placement) = step {
                     let nodes = u32::try_from(placement.0.len()).unwrap_or(u32::MAX);
                     let is_moldable = self.config.moldable(&job.partition).is_some();
-                    // The nodes are as good as others; the limits were asked about for the job's smallest size.
+                    // The nodes are as good as others; the limits were checked for the job's
+                    // smallest size.
                     if is_moldable && problem.is_limit() && nodes > 1 {
                         self.refusals.refuse_size(job.id, nodes, now);
                     } else {
@@ -293,7 +297,7 @@ pub(super) fn uncounted_memory(
     places.map(|place| (place.node, memory(place))).collect()
 }
 
-/// Whether others, whom Slurm does not count, may hold the memory that it counts for this job.
+/// Whether other jobs, which Slurm does not count, may hold the memory that it counts for this job.
 fn is_taken(job: &ObservedJob, observation: &Observation) -> bool {
     let mut places = job.places.iter();
     places.any(|place| observation.is_overcommitted(place.node))

@@ -6,28 +6,29 @@ use dfrs_core::{Span, Time};
 
 use super::SECOND;
 
-/// Slurm is asked again about a job that it refused after this time, doubled each time up to the last:
-/// a dependency ends, a begin time passes, a limit has room.
+/// Slurm is queried again about a job that it refused after this time, doubled each time up to the
+/// maximum: a dependency ends, a begin time passes, a limit has room.
 const MIN_BACKOFF: Span = Span(SECOND);
 const MAX_BACKOFF: Span = Span(8 * SECOND);
-/// Jobs asked about again in one pass: each question takes slurmctld's locks for some microseconds.
+/// Jobs queried again in one pass: each query takes slurmctld's locks for some microseconds.
 pub(super) const MAX_QUERIES: usize = 500;
-/// The same where their records are only read, for a fraction of a microsecond each: a pass costs more.
+/// Jobs queried again in one pass where their records are only read, for a fraction of a
+/// microsecond each: a pass costs more.
 pub(super) const MAX_READS: usize = 20_000;
 
 /// What Slurm answered about the jobs that wait.
 #[derive(Debug, Default)]
 pub(super) struct Admission {
     ready: BTreeSet<u32>,
-    /// When each job that was refused, or admitted for a while, is asked about again, and how long it waits
-    /// for that.
+    /// When each job that was refused, or admitted for a while, is queried again, and the backoff
+    /// until then.
     again: BTreeMap<u32, (Time, Span)>,
     due: BTreeSet<(Time, u32)>,
-    /// Jobs about which Slurm was asked at this time.
+    /// Jobs about which Slurm was queried at this time.
     queried: (Time, BTreeSet<u32>),
     /// Jobs that became ready or no longer are.
     changed: BTreeSet<u32>,
-    /// Jobs of which Slurm says something else, and the journal has not told it yet.
+    /// Jobs whose answer from Slurm changed, where the journal does not have the change yet.
     unwritten: BTreeSet<u32>,
 }
 
@@ -37,8 +38,8 @@ impl Admission {
         &self.ready
     }
 
-    /// The jobs to ask about now, if any: those of `fresh` that Slurm was not asked about yet, and some
-    /// of those whose answers are too old: `max` at most.
+    /// The jobs to query now, if any: those of `fresh` about which Slurm was not queried yet, and
+    /// some of those whose answers are too old; `max` at most.
     pub(super) fn due_queries(
         &self,
         fresh: &BTreeSet<u32>,
@@ -51,12 +52,12 @@ impl Admission {
         again.chain(unknown.copied()).collect()
     }
 
-    /// When the next job is to be asked about again.
+    /// When the next job is to be queried again.
     pub(super) fn next(&self) -> Option<Time> {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// The jobs about which Slurm was asked at this time.
+    /// The jobs about which Slurm was queried at this time.
     pub(super) fn queried_at(&self, now: Time) -> BTreeSet<u32> {
         let (at, jobs) = &self.queried;
         if *at == now {
@@ -66,17 +67,17 @@ impl Admission {
         }
     }
 
-    /// The jobs that became ready, or no longer are, since this was last asked.
+    /// The jobs that became ready, or no longer are, since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<u32> {
         std::mem::take(&mut self.changed)
     }
 
-    /// The jobs of which Slurm says something else since this was last asked.
+    /// The jobs whose answer from Slurm changed since the last call.
     pub(super) fn take_unwritten(&mut self) -> BTreeSet<u32> {
         std::mem::take(&mut self.unwritten)
     }
 
-    /// Whether this waiting job may start, by Slurm's last answer; `None`: it was not asked.
+    /// Whether this pending job may start, by Slurm's last answer; `None`: Slurm was not queried.
     pub(super) fn answer(&self, id: u32) -> Option<bool> {
         let is_ready = self.ready.contains(&id);
         (is_ready || self.again.contains_key(&id)).then_some(is_ready)
@@ -118,7 +119,7 @@ impl Admission {
         self.query_after(id, wait, now);
     }
 
-    /// Slurm would start this job, but not yet: it is asked about again after a while, as one that is new.
+    /// Slurm would start this job, but not yet: it is queried again after a while, like a new job.
     pub(super) fn defer(&mut self, id: u32, now: Time) {
         self.forget(id);
         self.query_after(id, MAX_BACKOFF, now);

@@ -15,15 +15,16 @@ use crate::slurm::{LogLevel, Slurm, SlurmError};
 
 /// Waiting tasks of one array that have records of their own.
 const MAX_AHEAD: u32 = 100;
-/// The same of all arrays together, where that is more than one of each: what ten passes start. There may be room for
-/// the tasks of each array and not for those of all, and slurmctld and every look bear each record.
+/// Waiting tasks of all arrays together that have records of their own, where that is more than one
+/// of each: as many as ten passes start. There may be room for the tasks of each array and not for
+/// those of all, and every record costs slurmctld and every look.
 const MAX_AHEAD_TOTAL: u32 = 1000;
-/// How often who only watches looks at what arrays wait for.
+/// How often shadow mode looks at what arrays wait for.
 const ARRAYS_INTERVAL: Span = Span(8 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Gives tasks of arrays records of their own: of those that Slurm would start, as many as there is
-    /// room for, but one always, because what it needs may be made room for.
+    /// Gives tasks of arrays records of their own: of the arrays that Slurm would start, as many
+    /// tasks as there is room for, but always one, because room may be made for it.
     pub(super) fn split_arrays(&mut self, now: Time) -> Result<(), SlurmError> {
         let arrays = self.lists.arrays();
         if self.config.mode != Mode::Full {
@@ -44,7 +45,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         let mut split = false;
         self.probe.begin(PassPart::Act);
-        // Those that need not be asked about now are new when they have to be.
+        // Arrays that need no query now are new when they need one.
         asked.iter().for_each(|id| {
             if ids.binary_search(id).is_err() {
                 self.array_admission.forget(*id);
@@ -84,7 +85,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         journal.see_arrays(arrays.iter().copied().zip(answers), now);
     }
 
-    /// Those that Slurm has not refused, or not just now.
+    /// The arrays that Slurm has not refused, or not recently.
     fn arrays_to_query(&mut self, arrays: Vec<u32>, now: Time) -> Vec<u32> {
         let is_new = |id: &u32| self.array_admission.answer(*id).is_none();
         let fresh = arrays.iter().copied().filter(is_new).collect();
@@ -95,7 +96,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect()
     }
 
-    /// Of how many tasks these arrays lack records; of those that nobody holds and that lack some.
+    /// For how many tasks these arrays lack records; only arrays that are not held and lack some.
     fn wanted_tasks(&self, arrays: &[u32]) -> Vec<(u32, u32)> {
         let mut room = ArrayCapacity::of(&self.seen);
         let jobs = arrays.iter().filter_map(|id| self.seen.job(*id));
@@ -103,8 +104,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         lacking(&jobs, &self.tasks_ahead(), &mut room)
     }
 
-    /// How many tasks of each array wait with records of their own. Those that are held do not count: others can
-    /// start.
+    /// How many tasks of each array wait with records of their own. Held tasks do not count: others
+    /// can start.
     fn tasks_ahead(&self) -> BTreeMap<u32, u32> {
         let mut ahead = BTreeMap::new();
         for id in self.lists.pending() {
@@ -120,7 +121,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 }
 
-/// Of how many tasks each of these arrays lacks records, if it lacks some. `ahead`: how many tasks of each have them.
+/// For how many tasks each of these arrays lacks records, if it lacks some. `ahead`: how many tasks
+/// of each array have them.
 fn lacking(
     arrays: &[&ObservedJob],
     ahead: &BTreeMap<u32, u32>,
@@ -139,8 +141,8 @@ fn lacking(
     arrays.iter().filter_map(lacks).collect()
 }
 
-/// How many tasks of each of so many arrays may have records: as many of each, lest those that cannot start after all
-/// keep others from it.
+/// How many tasks of each of so many arrays may have records: the same number for each, lest tasks
+/// that cannot start after all keep others from it.
 fn max_ahead(arrays: usize) -> u32 {
     let arrays = u32::try_from(arrays).unwrap_or(u32::MAX);
     (MAX_AHEAD_TOTAL / arrays.max(1)).clamp(1, MAX_AHEAD)
@@ -161,8 +163,8 @@ impl<'a> ArrayCapacity<'a> {
         }
     }
 
-    /// How many jobs like this one the memory that is free has room for, at most. O(nodes) for the first of its
-    /// kind.
+    /// How many jobs like this one the free memory has room for, at most. O(nodes) for the first
+    /// job of its kind.
     fn max_jobs_like(&mut self, job: &ObservedJob) -> u32 {
         let (task, node) = memory_request(job, self.seen);
         let kind = (task, node, job.tasks);
@@ -203,7 +205,8 @@ mod tests {
         (1..=count).map(array).collect()
     }
 
-    /// What they lack where each has so many tasks ahead, and of how many kinds of jobs the room was counted.
+    /// How many records the arrays lack where each has so many tasks ahead, and for how many kinds
+    /// of jobs the room was counted.
     fn lacking_of(count: u32, there: u32) -> (Vec<(u32, u32)>, usize) {
         let (arrays, seen) = (arrays(count), Observation::new([], nodes(4)));
         let arrays: Vec<&ObservedJob> = arrays.iter().collect();

@@ -1,4 +1,4 @@
-//! How many jobs there are of which kind, how they fare and what was done, for those who watch.
+//! Counts of jobs by kind, their metrics and the actions so far, for monitoring.
 
 use dfrs_core::{Blocked, Span, Time};
 use dfrs_proto::status::{ActionCounts, JobMetrics, WaitsFor};
@@ -9,7 +9,8 @@ use crate::ledger::LedgerRecord;
 use crate::life::{LifeStep, StepResult};
 use crate::slurm::Slurm;
 
-/// Jobs that have had less than this count as if they had had it, as in the papers' bounded stretch.
+/// Jobs with less virtual time than this count as if they had this much, as in the papers' bounded
+/// stretch.
 const MIN_VIRTUAL_TIME: Span = Span::from_seconds(10);
 
 /// One more step, if it was done.
@@ -28,7 +29,7 @@ pub(super) fn count(done: &mut ActionCounts, step: &LifeStep, answer: &StepResul
 /// Jobs by what becomes of them, and nodes. The waiting rest of an array is one job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Wait for their first start, or to begin again.
+    /// Jobs that wait for their first start, or to run again from the start.
     pub waiting: u32,
     /// Run, and nothing is planned for them.
     pub running: u32,
@@ -44,9 +45,9 @@ pub struct Counts {
     pub waits_for: WaitsFor,
     /// Nodes of the partitions.
     pub nodes: u32,
-    /// Those that take work.
+    /// Nodes that take work.
     pub nodes_up: u32,
-    /// Those that can park jobs.
+    /// Nodes that can park jobs.
     pub nodes_can_park: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A line a day of who only watches: what it has seen, and nothing that it cannot know.
+//! A log line a day in shadow mode: what was seen, and nothing that cannot be known.
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;

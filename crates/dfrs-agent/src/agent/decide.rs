@@ -1,4 +1,4 @@
-//! Deciding: what happened, asked of the core, checked, and entered into the ledger.
+//! Deciding: passes the events to the core, checks its plan, and enters it into the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,17 +17,19 @@ use crate::planned::PlannedCluster;
 use crate::probe::{Incident, PassPart};
 use crate::slurm::{LogLevel, Slurm};
 
-/// A decision that would start jobs that Slurm would not start after all is taken anew so often.
+/// How often a decision is repeated that would start jobs that Slurm would not start after all.
 pub(super) const MAX_TRIES: usize = 3;
-/// One whose plan breaks rules is taken anew so often without the jobs by which it does.
+/// How often a decision is repeated whose plan breaks rules, without the jobs that break them.
 const MAX_EXCLUSIONS: usize = 8;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs it was about.
+    /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs were decided
+    /// about.
     ///
     /// # Errors
     ///
-    /// It might not go on, or its plan broke a rule whatever was left out. What it was about is kept for later.
+    /// The decision might not go on, or its plan broke a rule whatever jobs were excluded. The
+    /// events are kept for later.
     pub(super) fn decide(
         &mut self,
         seen: &Observation,
@@ -110,8 +112,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         u32::try_from(decision.depth()).unwrap_or(u32::MAX)
     }
 
-    /// A plan is dropped that breaks these rules: the jobs by which it does are left out of decisions for a while.
-    /// Returns whether there are any that were not before.
+    /// Drops a plan that violates these rules: the jobs that break them are excluded from decisions
+    /// for a while. Returns whether any of them was not excluded before.
     fn exclude(&mut self, violations: &[Violation], seen: &Observation, now: Time) -> bool {
         let Some(first) = violations.first() else {
             return false;
@@ -169,7 +171,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         );
     }
 
-    /// Whether Slurm would start all of these jobs now. Room may be made for them, in vain if it would not.
+    /// Whether Slurm would start all of these jobs now. Room made for a job that it would not start
+    /// is wasted.
     pub(super) fn would_start(&mut self, starts: &[u32], seen: &Observation, now: Time) -> bool {
         let known = self.admission.queried_at(now);
         let starts = starts.iter().copied();

@@ -1,4 +1,5 @@
-//! What a decision was about that was ended, or whose plan was dropped: it is decided about again, ever more rarely.
+//! The events of a decision that was ended, or whose plan was dropped: they are decided about again
+//! with a growing backoff.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +35,7 @@ pub(super) struct DecisionBackoff {
     next: Option<Time>,
     /// Decisions that were ended since the last one that was carried out.
     ended: u32,
-    /// Those whose plans were dropped.
+    /// Decisions whose plans were dropped.
     dropped: u32,
 }
 
@@ -52,7 +53,7 @@ impl DecisionBackoff {
         }
     }
 
-    /// What there is to decide about now, beside or with what happened since: nothing before its time.
+    /// The events to decide about now, with the new ones: none before their time.
     pub(super) fn join(&mut self, new: Events, now: Time) -> Events {
         let Some(next) = self.next else { return new };
         add(&mut self.events, new);

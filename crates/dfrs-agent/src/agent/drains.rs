@@ -1,4 +1,5 @@
-//! Drains: the reason of a node that is to be empty says how many parked jobs live there, and the log which.
+//! Drains: the reason of a node that is to be empty says how many parked jobs are there, and the
+//! log which.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +11,8 @@ use crate::node_changes::NodeChanges;
 use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
 use crate::slurm::{LogLevel, Slurm};
 
-/// How often it is said again: whoever gives a node another reason takes the note away with the former one,
-/// and a node that is to be rebooted looks like others to DFRS.
+/// How often the note is repeated: an administrator who gives a node another reason removes the
+/// note with the former one, and DFRS cannot tell a node that is to be rebooted from others.
 const REPEAT_INTERVAL: Span = Span(10 * SECOND);
 
 /// What was said of the nodes on which parked jobs live.
@@ -31,8 +32,8 @@ struct NodeReport {
 }
 
 impl Drains {
-    /// Whether this is news. A node without parked jobs is one only where there were some, or if it is not
-    /// known what a slurmctld before this one had said of it.
+    /// Whether the report is news. A node without parked jobs is news only where there were some,
+    /// or if it is not known what an earlier slurmctld had reported of it.
     fn note(&mut self, name: &str, now: NodeReport, is_unknown: bool) -> bool {
         let before = if now.parked > 0 {
             self.reported.insert(name.to_owned(), now)
@@ -55,8 +56,8 @@ impl Drains {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Says of these nodes how many parked jobs live there, where that is news, and now and then of all that
-    /// have some. O(jobs there).
+    /// Reports how many parked jobs are on these nodes, where that is news, and now and then for
+    /// all nodes that have some. O(jobs there).
     pub(super) fn report_parked(
         &mut self,
         nodes: &NodeChanges,
@@ -76,7 +77,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             if self.drains.note(&node.name, report, nodes.all) {
                 news.insert(node.name.clone());
-                // They are told, too: no decision need follow.
+                // The reasons of these jobs change, too: no decision need follow.
                 let here = observation.jobs_on(position);
                 self.lists.unexplained.extend(here.map(|job| job.id));
             }

@@ -1,4 +1,4 @@
-//! What there is to decide about: who waits and may start, and what has happened.
+//! The events to decide about: which jobs wait and may start, and what has happened.
 
 use dfrs_core::{Events, JobId, Mobility, Span, Time};
 use dfrs_proto::conf::Mode;
@@ -11,7 +11,7 @@ use crate::observation::Observation;
 use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Asks Slurm about the waiting jobs of which it is not known whether they may start.
+    /// Queries Slurm about the pending jobs for which it is not known whether they may start.
     pub(super) fn admit(&mut self, seen: &Observation, now: Time) {
         let fresh = self.lists.take_fresh();
         let max = match self.config.mode {
@@ -22,8 +22,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.query_may_start(questions.into_iter().collect(), seen, now);
     }
 
-    /// Asks Slurm whether these jobs may start; who only watches reads what Slurm has noted of them. Returns
-    /// whether all may.
+    /// Queries Slurm whether these jobs may start; shadow mode reads what Slurm has noted of them.
+    /// Returns whether all may.
     pub(super) fn query_may_start(
         &mut self,
         jobs: Vec<u32>,
@@ -47,7 +47,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.submit_backoff.failed(id, &self.config.policy, now);
             }
             self.admission.admit(id, now);
-            // Nobody says so when a limit begins to keep it back: a start that is refused would.
+            // Nothing reports that a limit begins to keep the job back: a refused start would.
             if self.config.mode != Mode::Full {
                 self.admission.query_again(id, now);
             }
@@ -117,7 +117,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Nodes came back, grew, or hold less than when it was last decided. O(nodes that are different).
+    /// Whether nodes came back, grew, or hold less than at the last decision. O(nodes that are
+    /// different).
     fn room_grew(&mut self, observation: &Observation) -> bool {
         let nodes = self.lists.unnoticed.take();
         if !std::mem::take(&mut self.nodes_changed_since_decision) {

@@ -1,4 +1,4 @@
-//! What is known of one job, for whoever asks about it.
+//! What is known of one job, for `dfrs explain`.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,9 @@ use crate::slurm::Slurm;
 use crate::weights::deadline_boosted;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// What is known of a job, by its own id or as a task of an array; `None` if it is no job of DFRS's
-    /// partitions. O(jobs): it is looked for among all, and so are its neighbours.
+    /// What is known of a job, by its own id or as a task of an array; `None` if it is no job of
+    /// DFRS's partitions. O(jobs): the job and the jobs co-located with it are searched for among
+    /// all.
     #[must_use]
     pub fn explanation(&self, id: u32, task: Option<u32>, now: Time) -> Option<Explanation> {
         let job = self.job_named(id, task)?;
@@ -203,7 +204,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         notes
     }
 
-    /// Keeps what was decided about jobs, for those who ask later and for the journal.
+    /// Keeps what was decided about jobs, for later queries and for the journal.
     pub(super) fn record_changes(&mut self, actions: &[(&Action, String)], now: Time) {
         for (action, why) in actions {
             let Ok(job) = u32::try_from(action.job().0) else {

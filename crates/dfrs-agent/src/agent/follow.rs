@@ -18,9 +18,9 @@ use crate::slurm::Slurm;
 pub(super) struct JobLists {
     /// In Slurm's queue.
     pending: BTreeSet<u32>,
-    /// May be planned, as far as DFRS knows: Slurm is asked before it is.
+    /// Jobs that may be planned, as far as DFRS knows: Slurm is queried before they are.
     candidates: BTreeSet<u32>,
-    /// Candidates whose records in Slurm changed since it was last asked.
+    /// Candidates whose records in Slurm changed since the last query.
     fresh: BTreeSet<u32>,
     /// Wait, or are parked, and are kept from being planned until then.
     later: BTreeSet<(Time, u32)>,
@@ -36,7 +36,7 @@ pub(super) struct JobLists {
     pub(super) limited: BTreeSet<u32>,
     /// Wait, with more time than they may have: some was added when they ran.
     pub(super) extended: BTreeSet<u32>,
-    /// Have places that are theirs until a time only, or deadlines, or hurry.
+    /// Jobs whose places are theirs only until a time, or that have deadlines, or a deadline boost.
     pub(super) bounded: BTreeSet<u32>,
     /// Jobs that went on without nodes that may still run them.
     pub(super) unconfirmed: BTreeSet<u32>,
@@ -105,7 +105,7 @@ impl JobLists {
         self.later.first().map(|(at, _)| *at)
     }
 
-    /// The candidates that Slurm has to be asked about.
+    /// The candidates about which Slurm has to be queried.
     pub(super) fn take_fresh(&mut self) -> BTreeSet<u32> {
         std::mem::take(&mut self.fresh)
     }
@@ -219,7 +219,7 @@ impl JobLists {
     }
 }
 
-/// Whether nothing is planned for this job, and nobody holds it.
+/// Whether nothing is planned for this job, and it is not held.
 fn waits(job: &ObservedJob, record: &LedgerRecord) -> bool {
     job.state == ObservedState::Pending && !job.held && !job.completing && record.life.is_waiting()
 }
@@ -233,11 +233,11 @@ fn put(set: &mut BTreeSet<u32>, id: u32, belongs: bool) {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Follows all jobs whose records, here or in Slurm, changed, and all nodes. O(log jobs + places) for
-    /// each job.
+    /// Follows all jobs whose records, here or in Slurm, changed, and all nodes. O(log jobs +
+    /// places) for each job.
     pub(super) fn follow(&mut self, seen: &mut Observation, now: Time) {
         self.lists.follow_nodes(&seen.take_changed_nodes());
-        // There may be room now for a waiting job that asks for less, or may use other nodes.
+        // There may be room now for a pending job that requests less, or may use other nodes.
         let requests = seen.take_changed_requests();
         self.capacity_freed |= requests.iter().any(|id| self.is_admitted(*id));
         let others = seen.take_jobs_with_changed_exclusivity();
@@ -246,7 +246,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.capacity_freed |= resized.iter().any(|id| self.is_admitted(*id));
         self.lists.unplanned.extend(resized);
         let due = self.lists.take_due(now);
-        // One that waits is asked about first.
+        // For a pending job, Slurm is queried first.
         self.capacity_freed |= due.iter().any(|id| self.is_parked(*id));
         let mut changed = self.ledger.take_changed();
         changed.extend(due);

@@ -14,9 +14,9 @@ use crate::observation::Observation;
 use crate::slurm::{LogLevel, Slurm, SlurmError};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Gives the cluster back: no caps; what is parked stays frozen until its memory fits, and then runs on.
-    /// Returns how many jobs are still parked; to be called again until it is none. A job over which this
-    /// panics is left out, which is said once, and does not count.
+    /// Gives the cluster back: no caps; parked jobs stay frozen until their memory fits, and then
+    /// run on. Returns how many jobs are still parked; to be called again until there are none. A
+    /// job over which this panics is excluded, which is logged once, and does not count.
     ///
     /// # Errors
     ///
@@ -30,8 +30,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         parked
     }
 
-    /// How many jobs depend on DFRS to come back, as of the last look: Slurm does not count their memory, or they are
-    /// on their way there.
+    /// How many jobs depend on DFRS to come back, as of the last look: Slurm does not count their
+    /// memory, or they are on their way there.
     pub fn jobs_depending_on_dfrs(&self) -> usize {
         let all = self.ledger.iter();
         all.filter(|(_, record)| record.life.depends_on_dfrs())
@@ -71,13 +71,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Ok(coming)
     }
 
-    /// Whether DFRS may have told the nodes something: else they may not know of it.
+    /// Whether DFRS may have given orders to the nodes: without them they may not know of DFRS.
     fn may_have_given_orders(&self) -> bool {
         self.has_begun_before || self.giving_back.has_any() || !self.orders.is_empty()
     }
 
-    /// Whether nothing was parked any more at the last [`Self::give_back`], and the nodes have heard that they
-    /// are to thaw what came back: an agent that comes after this one and tells them nothing may begin.
+    /// Whether no job was parked any more at the last [`Self::give_back`], and the nodes have
+    /// acknowledged that they are to thaw what came back: a next agent that gives no orders may
+    /// begin.
     #[must_use]
     pub fn is_thaw_confirmed(&self) -> bool {
         self.is_thaw_confirmed
@@ -153,8 +154,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         orders
     }
 
-    /// Does something about one job. While the cluster is given back, a panic leaves this job out and ends
-    /// nothing else. `None`: it is left out.
+    /// Does something about one job. While the cluster is given back, a panic excludes this job and
+    /// ends nothing else. `None`: the job is excluded.
     pub(super) fn guarded<T>(&mut self, job: u32, act: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if !self.gives_back {
             return Some(act(self));

@@ -1,6 +1,7 @@
-//! Giving partitions back while others stay: their lines went away from dfrs.conf. Their jobs are looked at
-//! until what is parked has come back; no job is started there meanwhile, and backfill kept away, or the
-//! memory that is to be claimed would be given to others again and again.
+//! Giving partitions back while others stay: their lines were removed from dfrs.conf. Their jobs
+//! are looked at until what is parked has come back; no job is started there meanwhile, and
+//! backfill is kept away, or the memory that is to be claimed would be given to others again and
+//! again.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +14,8 @@ use crate::live_journal::Expected;
 use crate::observation::{Observation, ObservedJob, ObservedState};
 use crate::slurm::{LogLevel, Slurm};
 
-/// slurmctld keeps its jobs' states every five seconds at most: if it is killed before, nobody would bring back
-/// again what it has forgotten.
+/// slurmctld saves its jobs' states every five seconds at most: if it is killed before, a
+/// resumption that it has forgotten would not be repeated.
 const SLURM_SAVE_DELAY: Span = Span(10 * SECOND);
 const WITHHELD: &str =
     "DFRS: gives its partition back; starts when the jobs that are parked there are back";
@@ -55,14 +56,14 @@ impl GivingBack {
         !self.came_back.is_empty()
     }
 
-    /// When to look again, who looked then.
+    /// When to look again, after a look at `looked`.
     pub(super) fn next(&self, looked: Time) -> Option<Time> {
         self.is_under_way().then_some(Time(looked.0 + SECOND))
     }
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Whether all partitions that were to be given back are, and the state says so. The agent that comes next
+    /// Whether all partitions that were to be given back are, and the state says so. The next agent
     /// has only the others.
     #[must_use]
     pub fn has_given_back(&self) -> bool {
@@ -70,7 +71,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         kept.is_some_and(|kept| self.store.durable() >= kept)
     }
 
-    /// The partitions that are DFRS's: those that it schedules, and those that it has not given back yet.
+    /// The partitions that are DFRS's: those that it schedules, and those that it has not given
+    /// back yet.
     #[must_use]
     pub fn partitions(&self) -> Vec<String> {
         let mut partitions = self.config.partition_names();
@@ -99,7 +101,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         withheld.then(|| WITHHELD.to_owned())
     }
 
-    /// Jobs of these partitions come back, or stay where they are. O(jobs), while any is given back.
+    /// Jobs of these partitions come back, or stay where they are. O(jobs) while any is given back.
     pub(super) fn hand_back_partitions(&mut self, seen: &Observation, now: Time) {
         if !self.giving_back.is_under_way() {
             return;
@@ -139,7 +141,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.giving_back.kept = Some(self.persist_head());
     }
 
-    /// Whether this job depends on DFRS to come back is noted: its nodes will have to hear of it.
+    /// Notes whether this job depends on DFRS to come back: its nodes have to acknowledge that.
     pub(super) fn note_coming(&mut self, job: u32, now: Time) {
         if self.depends_on_dfrs(job) && self.giving_back.note_coming(job, now) {
             let text = format!("job {job} is brought back: DFRS had parked it");
@@ -154,9 +156,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         record.is_some_and(|record| record.life.depends_on_dfrs())
     }
 
-    /// Whether the nodes have heard that they are to thaw what came back.
+    /// Whether the nodes have acknowledged that they are to thaw what came back.
     pub(super) fn have_confirmed_thaw(&self, seen: &Observation, now: Time) -> bool {
-        // They are told at the end of a pass.
+        // Orders are sent at the end of a pass.
         if self.giving_back.last == Some(now) {
             return false;
         }

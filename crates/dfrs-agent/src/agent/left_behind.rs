@@ -1,6 +1,7 @@
-//! Jobs that nodes were told to end, and may still run: a node that does not answer has not heard it, and a
-//! busy one takes its time. Slurm takes the late word that a step has ended for the job that has its id by
-//! then: that one begins when all nodes of the former one say that nothing of it is left.
+//! Jobs that nodes were ordered to end, and that may still run there: a node that does not answer
+//! has not received the order, and a busy one takes its time. Slurm takes a late report that a step
+//! has ended for the job that has its id by then. That job starts when all nodes of the former one
+//! report that nothing of it is left.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +14,14 @@ use crate::node_orders::TerminatingJobs;
 use crate::observation::Observation;
 use crate::slurm::Slurm;
 
-/// A node that does not answer for longer is down for Slurm (`SlurmdTimeout`, 300 s unless a site says
-/// otherwise), or lacks only dfrsd.
+/// A node that does not answer for longer is down for Slurm (`SlurmdTimeout`, 300 s unless a site
+/// sets another), or lacks only dfrsd.
 const MAX_WAIT: Span = Span(330 * SECOND);
 /// What nodes have not said is looked for again after this.
 const RETRY_INTERVAL: Span = Span(3 * SECOND);
 
-/// Since when a job is left behind, and whether one of its nodes did not answer, or could not be told.
+/// Since when a job is left behind, and whether one of its nodes did not answer, or could not be
+/// reached.
 #[derive(Clone, Copy, Debug)]
 struct AbortState {
     since: Time,
@@ -35,7 +37,8 @@ pub(super) struct LeftBehind {
 }
 
 impl LeftBehind {
-    /// The nodes of this job were told now; `all` of them, or some have to be told again.
+    /// Notes that the order to end was sent to the nodes of this job now: to `all` of them, or it
+    /// has to be repeated for some.
     pub(super) fn add(&mut self, job: u32, all: bool, now: Time) {
         let abort = AbortState {
             since: now,
@@ -52,8 +55,8 @@ impl LeftBehind {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Has jobs wait whose last nodes do not answer, and tells these again when they do. O(jobs that are
-    /// left behind, and their nodes).
+    /// Has jobs wait whose last nodes do not answer, and repeats the order when they do. O(jobs
+    /// that are left behind, and their nodes).
     pub(super) fn follow_left_behind(&mut self, seen: &Observation, now: Time) {
         let waiting = self.left_behind.waiting.iter();
         let jobs: Vec<(u32, AbortState)> = waiting.map(|(id, abort)| (*id, *abort)).collect();
@@ -90,7 +93,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.follow_unconfirmed(seen, now);
     }
 
-    /// Whether all its last nodes that can be asked say that nothing of it is left.
+    /// Whether all its last nodes that can be queried report that nothing of it is left.
     fn is_reported_ended(&self, id: u32, seen: &Observation) -> bool {
         let facts = self.facts.as_ref();
         facts.is_some_and(|facts| facts.parked.contains(&id))
@@ -109,8 +112,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         names.filter(|name| seen.node(name).is_some_and(|node| !node.down))
     }
 
-    /// Follows which nodes are to be asked whether anything is left of which job. Returns whether that is
-    /// different. O(jobs that are left behind, and their nodes).
+    /// Follows which nodes are to be queried whether anything is left of which job. Returns whether
+    /// that changed. O(jobs that are left behind, and their nodes).
     pub(super) fn follow_former(&mut self, seen: &Observation) -> bool {
         let mut former = TerminatingJobs::default();
         for id in self.left_behind.waiting.keys() {
@@ -130,8 +133,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         true
     }
 
-    /// Keeps jobs off nodes without which they went on, until these are back and have had the time to end
-    /// them. O(such jobs and nodes).
+    /// Keeps jobs off nodes without which they went on, until these are back and have had the time
+    /// to end them. O(such jobs and nodes).
     fn follow_unconfirmed(&mut self, seen: &Observation, now: Time) {
         let mut before = std::mem::take(&mut self.left_behind.back);
         let jobs: Vec<u32> = self.lists.unconfirmed.iter().copied().collect();
@@ -161,10 +164,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Waiting jobs that were left behind when slurmctld ended: nobody told their nodes again meanwhile. O(jobs).
+    /// Pending jobs that were left behind when slurmctld ended: meanwhile the order to their nodes
+    /// was not repeated. O(jobs).
     pub(super) fn known_left_behind(&mut self, seen: &Observation) -> Vec<u32> {
         let records = self.ledger.iter();
-        // Who was left behind by the end itself has just been told.
+        // The order was just sent for jobs that the end itself left behind.
         let known = records.filter(|(id, record)| {
             record.life.is_orphaned() && !self.left_behind.waiting.contains_key(id)
         });

@@ -1,8 +1,8 @@
 //! Users whose limits bind: room is made for one of their jobs at a time.
 //!
-//! Slurm is asked of each waiting job whether it may start, and answers for that job alone: of ten jobs that
-//! each fit the last place under a limit all may. Where others have to be paused for them, nine would be so in
-//! vain.
+//! Slurm is queried about each pending job, and answers for that job alone: of ten jobs that each
+//! fit the last place under a limit all may start. If others were paused for all ten, nine of the
+//! pauses would be wasted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ use crate::slurm::Slurm;
 /// A limit that has kept a planned job from starting may do so again for so long.
 const LIMIT_EXPIRY: Span = Span(600 * SECOND);
 
-/// Users whose planned jobs Slurm did not let start after all, and until when that counts. At most one entry a
-/// user that has jobs.
+/// Users whose planned jobs Slurm did not let start after all, and until when that counts. At most
+/// one entry for a user that has jobs.
 #[derive(Debug, Default)]
 pub(super) struct LimitedUsers(BTreeMap<u32, Time>);
 
@@ -34,9 +34,10 @@ impl LimitedUsers {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Where a decision pauses somebody: puts all but the first of the waiting jobs of each user whose limits bind
-    /// off for a while, all if one of them is on its way. Returns whether that changes anything; each time there
-    /// are fewer. O(waiting jobs that may start), where there are such users.
+    /// Where a decision pauses any job: defers all but the first of the waiting jobs of each user
+    /// whose limits bind, or all if one of them is on its way. Returns whether that changes
+    /// anything; each time there are fewer. O(waiting jobs that may start), where there are such
+    /// users.
     pub(super) fn defer_excess_jobs(
         &mut self,
         decision: &Decision<'_>,

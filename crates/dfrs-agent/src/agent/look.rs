@@ -18,10 +18,10 @@ use crate::recovery::{Forgotten, recover};
 use crate::slurm::{LogLevel, Slurm, SlurmError};
 use crate::sync::sync;
 
-/// Slurm counts running jobs' cores again after a restart, a reconfiguration, a change of a partition and
-/// some of nodes. As long as it does, it refuses starts beside them: they are hidden again at the look that
-/// shows them, which takes the write locks, and no more often than this, nor than this where they are shown again
-/// and again.
+/// Slurm counts running jobs' cores again after a restart, a reconfiguration, a change of a
+/// partition and some changes of nodes. As long as it does, it refuses starts beside them. They are
+/// hidden again at the look that shows them, which takes the write locks. This is the least time
+/// between two such calls; `MAX_CORES_INTERVAL` is, where the cores are shown again and again.
 const CORES_INTERVAL: Span = Span(SECOND);
 const MAX_CORES_INTERVAL: Span = Span(10 * SECOND);
 
@@ -75,8 +75,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.swap = swap;
     }
 
-    /// Jobs that were parked, and by the word of one of their nodes are so no longer: Slurm has given their memory to
-    /// others.
+    /// Jobs that were parked, and are no longer by the report of one of their nodes: Slurm has
+    /// given their memory to others.
     fn learn_unparked_jobs(&mut self, facts: &NodeFacts, now: Time) {
         for (id, node) in &facts.not_parked {
             let (Some(job), Some(record)) = (self.seen.job(*id), self.ledger.get_mut(*id)) else {
@@ -102,7 +102,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         looked
     }
 
-    /// The same, with what was seen before in `seen`.
+    /// Looks again, with the former observation in `seen`.
     pub(super) fn look_again(
         &mut self,
         seen: &mut Observation,
@@ -140,8 +140,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.cores_hidden = now;
     }
 
-    /// Brings what was seen up to date, and the ledger in line with it. Returns the jobs that their nodes
-    /// may still run while Slurm shows them as waiting.
+    /// Brings the observation up to date, and the ledger in line with it. Returns the jobs that
+    /// their nodes may still run while Slurm shows them as pending.
     pub(super) fn observe(
         &mut self,
         seen: &mut Observation,
@@ -177,7 +177,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             left_behind.extend(self.on_returned_nodes(seen));
         }
         if is_first {
-            // Who is there has not come since.
+            // Jobs that are there at the first look do not count as arrivals.
             self.daily = Daily::from(now);
             self.done = dfrs_proto::status::ActionCounts::default();
             left_behind.extend(self.known_left_behind(seen));
@@ -188,8 +188,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Ok(left_behind)
     }
 
-    /// Waiting jobs that ran on nodes that were down and have come back: these could not be told to end
-    /// them. O(nodes), and O(jobs) if any came back.
+    /// Pending jobs that ran on nodes that were down and have come back: the order to end them
+    /// could not reach these nodes. O(nodes), and O(jobs) if any came back.
     fn on_returned_nodes(&mut self, seen: &Observation) -> Vec<u32> {
         let down = seen.nodes().iter().filter(|node| node.down);
         let down: BTreeSet<String> = down.map(|node| node.name.clone()).collect();
@@ -207,7 +207,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         jobs.filter(|id| seen.is_pending(*id)).collect()
     }
 
-    /// The memory of a job that ends is free when its last process is gone, which no node's record shows.
+    /// The memory of a job that ends is free when its last process is gone, which no node's record
+    /// shows.
     fn see_ending(&mut self, job: u32, seen: &Observation) {
         if seen.job(job).is_some_and(|job| job.completing) {
             self.ending.entry(job).or_default();
@@ -227,8 +228,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.unplanned.extend(jobs);
     }
 
-    /// Brings the records of these jobs in line with what was seen. `recovers`: slurmctld was killed and is
-    /// looked at for the first time since.
+    /// Brings the records of these jobs in line with the observation. `recovers`: slurmctld was
+    /// killed and is looked at for the first time since.
     fn catch_up(
         &mut self,
         seen: &Observation,
@@ -284,7 +285,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// The same while the cluster is given back: a panic over one of them is no matter of the others.
+    /// As [`Self::catch_up`], while the cluster is given back: a panic over one job does not affect
+    /// the others.
     fn catch_up_one_by_one(
         &mut self,
         seen: &Observation,
@@ -327,7 +329,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// A job's last nodes are told to end what they run of it, and it starts no earlier again than they
+    /// Orders a job's last nodes to end what they run of it. The job starts no earlier than they
     /// have.
     pub(super) fn end_left_behind(&mut self, job: u32, seen: &Observation, now: Time) {
         let Some(record) = self.ledger.get_mut(job) else {
@@ -344,14 +346,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.left_behind.add(job, all, now);
     }
 
-    /// A node is told to end what it runs of a waiting job. Returns false if it is to be told again.
+    /// Orders a node to end what it runs of a pending job. Returns false if the order is to be
+    /// repeated.
     pub(super) fn request_abort(&mut self, job: u32, node: &str, seen: &Observation) -> bool {
         let Err(problem) = self.slurm.abort_orphaned(job, node) else {
             return true;
         };
         let text = format!("job {job}: abort message to {node} failed: {problem}");
         self.slurm.log(LogLevel::Error, &text);
-        // One that Slurm does not know any more cannot be told.
+        // Slurm cannot send the order to a node that it does not know any more.
         seen.node(node).is_none()
     }
 }

@@ -1,6 +1,6 @@
-//! Jobs that a slurmctld that was killed knows nothing of any more, although nodes may still run them: it
-//! gives their ids away again (`job_id_sequence` is saved with the jobs, `_set_job_id()`, 22.05 and 24.11),
-//! to whatever is submitted or split off an array next.
+//! Jobs that a killed slurmctld does not know any more, although nodes may still run them: it gives
+//! their ids away again (`job_id_sequence` is saved with the jobs, `_set_job_id()`, 22.05 and
+//! 24.11), to whatever is submitted or split off an array next.
 
 use std::collections::BTreeMap;
 

@@ -49,7 +49,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.config.moldable(&job.partition).is_some()
     }
 
-    /// Of these jobs, which may start, those that the core decides about. The others are decided about by themselves.
+    /// Of these jobs, which may start, those that the core decides about. The others are decided
+    /// about separately.
     pub(super) fn leave_to_core(&mut self, submitted: Vec<u32>, seen: &Observation) -> Vec<u32> {
         let moldable = |id: &u32| seen.job(*id).is_some_and(|job| self.is_moldable(job));
         let (moldable, others): (Vec<u32>, Vec<u32>) = submitted.into_iter().partition(moldable);
@@ -64,7 +65,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.moldable.is_stale = true;
     }
 
-    /// Decides about jobs of partitions of moldable jobs, if anything has happened. Returns how many wait there.
+    /// Decides about jobs of partitions of moldable jobs, if anything has happened. Returns how
+    /// many wait there.
     pub(super) fn decide_about_moldable(&mut self, seen: &Observation, now: Time) -> u32 {
         if !self.moldable.is_due(now) || self.config.moldable_names().is_empty() {
             return 0;
@@ -137,8 +139,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Jobs of these partitions that are parked, or are to give up their places, come back or stay: their partition had
-    /// another policy before.
+    /// Jobs of these partitions that are parked, or are to give up their places, come back or stay:
+    /// their partition had another policy before.
     pub(super) fn hand_back_moldable(&mut self, seen: &Observation, now: Time) {
         if self.config.moldable_names().is_empty() {
             return;

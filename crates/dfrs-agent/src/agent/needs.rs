@@ -1,4 +1,4 @@
-//! What nodes say that jobs need of what they asked for becomes part of what is known of these.
+//! Takes in what nodes report of jobs' needs.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::needs::is_measured;
 use crate::observation::ObservedState;
 use crate::slurm::Slurm;
 
-/// All of these count with what they asked for, until nodes say otherwise.
+/// Resets all needs to the requests, until nodes report otherwise.
 pub(super) fn forget_needs(ledger: &mut Ledger) {
     for id in ledger.ids() {
         if ledger.get(id).is_some_and(|record| record.need.is_less())
@@ -24,7 +24,7 @@ pub(super) fn forget_needs(ledger: &mut Ledger) {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Whether nodes say something else of needs than when they were last asked.
+    /// Whether nodes report other needs than at the last call.
     pub(super) fn needs_changed(&self) -> bool {
         if self.config.needs == NeedsSource::Requested {
             return false;

@@ -15,8 +15,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// As [`Self::save`], and waits until it survives a crash: what is done in Slurm next is known again
-    /// after one by what was kept before it. The store bounds the wait.
+    /// As [`Self::save`], and waits until it survives a crash: what is done in Slurm next is known
+    /// again after a crash by what was kept before it. The store bounds the wait.
     pub(super) fn save_durably(&mut self) {
         self.save();
         self.store.wait(self.kept);

@@ -1,4 +1,4 @@
-//! Telling: the nodes, the users, the journal.
+//! Publishing: orders to the nodes, reasons for the users, events for the journal.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ use crate::slurm::{LogLevel, Slurm};
 const REASONS_INTERVAL: Span = Span(30 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Tells the nodes, the journal and the users. `changed`: jobs that have places, or nodes, did.
+    /// Updates the nodes, the journal and the users. `changed`: jobs that have places, or nodes,
+    /// changed.
     pub(super) fn publish(&mut self, observation: &Observation, changed: bool, now: Time) {
         if self.config.mode == Mode::Full {
             let changed = self.follow_former(observation) || changed;
@@ -88,7 +89,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// This is going to happen to the job, or has: the journal says why when it tells of it.
+    /// Notes what is going to happen to the job, or has, and why: the journal writes the reason
+    /// with the event.
     pub(super) fn expect(&mut self, job: u32, expected: Expected, why: &str) {
         if let Some(journal) = &mut self.journal {
             journal.expect(job, expected, why);
@@ -102,8 +104,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// The nodes of each job that is being parked, or that may be parked, and the last ones of those that
-    /// are to end.
+    /// The nodes of each job that is being parked, or that may be parked, and the last nodes of the
+    /// jobs that are to end.
     fn queried_nodes(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
         let mut asked = self.being_parked(observation);
         for (node, jobs) in &self.former {
@@ -116,7 +118,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The nodes of each job that is being parked, or that may be parked.
     fn being_parked(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
-        // Nothing is known of a job of whose nodes one is not known: least of all that it is parked.
+        // If one of a job's nodes is not known, nothing is known of the job: least of all that it
+        // is parked.
         let nodes = |job: &ObservedJob| {
             let spots = NamedPlacement::of_job(job, observation).0;
             let all = !spots.is_empty() && spots.len() == job.places.len();
@@ -132,7 +135,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect()
     }
 
-    /// Sets the reasons that changed, and now and then all: Slurm clears them in some of its own passes.
+    /// Sets the reasons that changed, and now and then all: Slurm clears them in some of its own
+    /// passes.
     pub(super) fn set_reasons(&mut self, observation: &Observation, now: Time) {
         for id in std::mem::take(&mut self.lists.unexplained) {
             self.explain(id, observation);
@@ -160,7 +164,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Why this job waits, where that is DFRS's to say.
     pub(super) fn reason(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {
         let pending = job.state == ObservedState::Pending;
-        // Slurm says so itself, and why, if it is Slurm that holds it.
+        // Slurm shows that itself, and why, if it is Slurm that holds the job.
         if pending && job.held {
             return None;
         }

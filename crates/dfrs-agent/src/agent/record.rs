@@ -1,4 +1,4 @@
-//! The flight recorder: what a decision was made from, and what it was.
+//! The flight recorder: the input of a decision, and its result.
 
 use dfrs_core::{Decision, Events, Plan, Policy, Time, Violation};
 use dfrs_scenario::{ScenarioOutcome, Snapshot};
@@ -9,7 +9,7 @@ use crate::recorder::Occasion;
 use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Records a decision whose plan breaks rules, or that somebody asked for.
+    /// Records a decision whose plan breaks rules, or that was requested.
     pub(super) fn record(
         &mut self,
         policy: &Policy,

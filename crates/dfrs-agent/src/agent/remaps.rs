@@ -1,5 +1,4 @@
-//! When all jobs are placed anew: every period, but not so often that jobs do little else than come
-//! and go.
+//! When to remap: every period, but not so often that jobs do little else than come and go.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +6,8 @@ use dfrs_core::{Action, Plan, Span, Time};
 
 use crate::ledger::Ledger;
 
-/// The shortest period in the TPDS paper is twice what a pause costs a job, lest jobs only come and go
-/// (Section 5.3.2). About half of that cost is the way out, which Slurm and the nodes tell about.
+/// The shortest period in the TPDS paper is twice what a pause costs a job, lest jobs only come and
+/// go (Section 5.3.2). About half of that cost is the way out, which Slurm and the nodes report.
 const LEAVE_TIME_FACTOR: i64 = 4;
 /// But a job that does not get out (its node does not answer) puts remaps off by no more periods.
 const MAX_PERIODS: i64 = 10;
@@ -35,7 +34,7 @@ impl Remaps {
         }
     }
 
-    /// Whether all jobs are to be placed anew.
+    /// Whether a remap is due.
     pub(super) fn is_due(&self, now: Time) -> bool {
         now >= self.due()
     }
@@ -67,8 +66,8 @@ impl Remaps {
             .collect();
     }
 
-    /// Looks whether its jobs have given up their places. Returns how long they took if that puts off
-    /// the next remap.
+    /// Follows whether the jobs of the remap have given up their places. Returns how long they took
+    /// if that puts off the next remap.
     pub(super) fn follow(&mut self, ledger: &Ledger, now: Time) -> Option<Span> {
         if self.leaving.is_empty() {
             return None;

@@ -1,5 +1,4 @@
-//! What is done about reservations of others: jobs leave before, get more CPU to end before, and come
-//! back after.
+//! Reservations of others: jobs leave before, get more CPU to end before, and come back after.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +34,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 }
             }
         }
-        // One that may come back is looked at when there is room.
+        // Jobs that may come back are looked at when capacity is freed.
         self.capacity_freed |= self.kept_away.iter().any(|id| !kept_away.contains(id));
         let differ = kept_away.symmetric_difference(&self.kept_away);
         self.lists.unexplained.extend(differ.copied());

@@ -1,9 +1,9 @@
-//! Jobs that came back: their nodes are told so again, a few times.
+//! Jobs that came back: the resumption is sent to their nodes again, a few times.
 //!
-//! slurmctld tells the nodes of a job once that it goes on, tries for ten seconds to reach each, and takes the
-//! job as running from then on (`_suspend_job()`, `retry = 0`, Slurm 22.05 to 26.05). Where slurmd was away for
-//! longer, nobody would ever wake the job's steps there: some stay frozen, and none that goes on, because dfrsd
-//! thawed it, ends in the eyes of its `slurmstepd`.
+//! slurmctld sends the resumption of a job to its nodes once, tries for ten seconds to reach each,
+//! and takes the job as running from then on (`_suspend_job()`, `retry = 0`, Slurm 22.05 to 26.05).
+//! Where slurmd was away for longer, the job's steps there would never be resumed. Some stay
+//! frozen; those that go on, because dfrsd thawed them, do not end for their `slurmstepd`.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +18,18 @@ use crate::slurm::{LogLevel, Slurm};
 const FIRST_RETRY: Span = Span(15 * SECOND);
 /// Each wait is so many times the one before.
 const BACKOFF_FACTOR: i64 = 4;
-/// A node that has not answered for so long is down (`SlurmdTimeout`, 300 s unless a site says otherwise), and the
-/// job requeued.
+/// A node that has not answered for so long is down (`SlurmdTimeout`, 300 s unless a site sets
+/// another), and the job is requeued.
 const MAX_BACKOFF: Span = Span(960 * SECOND);
-/// After all of them, and some delay, nobody is told any more.
+/// After all retries, and some delay, no resumption is repeated any more.
 const RETRY_WINDOW: Span = Span(1400 * SECOND);
 
-/// Jobs whose nodes are to be told again, when, and how long that is after the time before.
+/// Jobs whose resumption is to be sent again, when, and the delay since the time before.
 #[derive(Debug, Default)]
 pub(super) struct Resumptions(BTreeMap<u32, (Time, Span)>);
 
 impl Resumptions {
-    /// The job's nodes were told now.
+    /// Notes that the job's resumption was sent now.
     pub(super) fn note_sent(&mut self, job: u32, now: Time) {
         self.0
             .insert(job, (Time(now.0 + FIRST_RETRY.0), FIRST_RETRY));
@@ -40,7 +40,8 @@ impl Resumptions {
         self.0.values().map(|(at, _)| *at).min()
     }
 
-    /// The jobs whose nodes are to be told now; those that are due later, or no longer, are noted.
+    /// The jobs whose resumption is to be sent now. Notes when the next retry of each is due, if
+    /// any.
     fn take_due(&mut self, now: Time) -> Vec<u32> {
         let due = self.0.iter().filter(|(_, (at, _))| *at <= now);
         let due: Vec<(u32, Span)> = due.map(|(job, (_, wait))| (*job, *wait)).collect();
@@ -57,8 +58,8 @@ impl Resumptions {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// At the first look after a start: slurmctld may have ended before the nodes of those that came back lately
-    /// were told for the last time. O(jobs).
+    /// At the first look after a start: slurmctld may have ended before the last repetition for the
+    /// jobs that came back recently. O(jobs).
     pub(super) fn recall_resumptions(&mut self, seen: &Observation, now: Time) {
         for job in seen.jobs() {
             let resumed = Time(job.resumed_seconds.saturating_mul(SECOND));
@@ -68,8 +69,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Has nodes told again which jobs came back there, as far as these still run. slurmd takes no notice where a
-    /// step runs already. O(jobs that came back lately).
+    /// Repeats the resumptions of jobs that came back, as far as they still run. slurmd ignores a
+    /// resumption where a step runs already. O(jobs that came back recently).
     pub(super) fn repeat_resumptions(&mut self, seen: &Observation, now: Time) {
         for id in self.resumptions.take_due(now) {
             self.guarded(id, |agent| agent.repeat_resumption(id, seen));

@@ -1,5 +1,5 @@
-//! Submissions that are decided about again: when they were, some jobs had not run for long enough to
-//! be paused for them.
+//! Submissions that are decided about again: at their first decision, some jobs had not run for
+//! long enough to be paused for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,8 +41,8 @@ impl SettleQueue {
         again
     }
 
-    /// Takes in new jobs that are about to be decided about. `settles` is when the first of those that
-    /// cannot be paused yet can be, if there are any.
+    /// Takes in new jobs that are about to be decided about. `settles` is when the first of the
+    /// jobs that cannot be paused yet can be, if there are any.
     pub(super) fn add(&mut self, new: &[u32], settles: Option<Time>, within: Span, now: Time) {
         if settles.is_some() {
             let until = Time(now.0 + within.0);

@@ -12,7 +12,8 @@ use crate::observation::{Observation, ObservedState};
 use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Allocates CPU to what runs now. O(what changed), and O(nodes + places) for the shares themselves.
+    /// Allocates CPU to what runs now. O(what changed), and O(nodes + places) for the shares
+    /// themselves.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
         let facts = PassFacts {
             config: &self.config,
@@ -60,7 +61,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let limited = self.lists.limited.iter();
         let limited: Vec<u32> = limited.copied().collect();
         for job in limited.into_iter().filter_map(|id| observation.job(id)) {
-            // One that is warned, or about to be parked, still uses its limit up.
+            // A job that is warned, or about to be parked, still uses its limit up.
             let runs = job.state == ObservedState::Running;
             let record = self.ledger.get(job.id).filter(|_| runs);
             let seconds = record.and_then(|record| extension(record, job, now));

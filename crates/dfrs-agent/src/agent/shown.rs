@@ -1,4 +1,4 @@
-//! Yields where Slurm's own tools show them, if dfrs.conf asks for it.
+//! Yields in Slurm's own tools, if dfrs.conf turns that on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ impl ShownYields {
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Whether anybody is to see them.
+    /// Whether yields are to be shown.
     pub(super) fn shows_yields(&self) -> bool {
         let asked = self.config.show_yield_in.is_some();
         asked && self.config.mode == Mode::Full && !self.gives_back
@@ -65,7 +65,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Takes away all that is shown: who comes next may show nothing.
+    /// Removes all yields that are shown: the next agent may show none.
     pub fn clear_yields(&mut self) {
         let shown = std::mem::take(&mut self.shown.yields).into_keys();
         let news: Vec<(u32, Option<u32>)> = shown.map(|id| (id, None)).collect();

@@ -1,6 +1,7 @@
-//! Nodes that could not park jobs in time: the next one would most likely lose as much time there, too, for nothing.
+//! Nodes that could not park jobs in time: the next job would most likely lose as much time there,
+//! too, for nothing.
 //!
-//! One job may be to blame itself: only the second one says that it is the node.
+//! The cause may be the job itself: only a second job shows that it is the node.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +30,9 @@ struct SlowNode {
 pub(super) struct SlowNodes(BTreeMap<String, SlowNode>);
 
 impl SlowNodes {
-    /// This job was not parked here within `timeout`; which of its nodes was too slow, or whether the job is to blame, is
-    /// not known. Returns a line about the nodes that are left alone for it.
+    /// Notes that this job was not parked here within `timeout`; which of its nodes was too slow,
+    /// or whether the cause is the job, is not known. Returns a line about the nodes that are left
+    /// alone for it.
     pub(super) fn add(
         &mut self,
         job: u32,

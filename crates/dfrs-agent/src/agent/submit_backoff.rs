@@ -1,4 +1,4 @@
-//! Submissions that are raised again after growing delays, for policies that ask for it.
+//! Submissions that are raised again after growing delays, for policies that require it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,12 @@ use dfrs_core::{Policy, Span, Time};
 
 use super::SECOND;
 
-/// Jobs that were submitted and not placed ([`Policy::retry_after`]). Not kept over restarts: delays begin
-/// anew then.
+/// Jobs that were submitted and not placed ([`Policy::retry_after`]). Not kept over restarts:
+/// delays begin at the first one then.
 #[derive(Debug, Default)]
 pub(super) struct SubmitBackoff {
-    /// How often each was tried in vain, and when it is tried again: never, while it is being tried.
+    /// How often each was tried without success, and when it is tried again: never, while it is
+    /// being tried.
     waiting: BTreeMap<u32, (u32, Option<Time>)>,
     due: BTreeSet<(Time, u32)>,
 }
@@ -63,8 +64,8 @@ impl SubmitBackoff {
     }
 }
 
-/// When a job is tried again after this delay: with others, up to a quarter of it later, as a decision is about
-/// all that wait.
+/// When a job is tried again after this delay: together with others, up to a quarter of it later,
+/// as a decision is about all that wait.
 fn retry_slot(now: Time, delay: Span) -> Time {
     let step = (delay.0 / 4).max(SECOND);
     let at = now + delay;

@@ -1,5 +1,6 @@
-//! What was added to time limits of jobs that ran is taken off again when they are back in the queue: their next run
-//! has what their users asked for, and until then Slurm's limits and reservations stand against that and no more.
+//! What was added to time limits of jobs that ran is taken off again when they are back in the
+//! queue. Their next run has the limit that their users requested, and until then Slurm's limits
+//! and reservations are checked against no more than that.
 
 use dfrs_proto::conf::Mode;
 
@@ -10,7 +11,8 @@ use crate::observation::Observation;
 use crate::slurm::{LimitExtension, LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Of all that wait. Before anything else is asked about them: who starts has its own limit. O(these).
+    /// Takes back the extensions of all waiting jobs. Before any other query about them: a job that
+    /// starts has its own limit. O(these).
     pub(super) fn take_back_time(&mut self) {
         if !self.may_change_limits() {
             return;
@@ -49,7 +51,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.config.mode == Mode::Full || self.gives_back
     }
 
-    /// Asks Slurm for it. Returns whether it did.
+    /// Requests it from Slurm. Returns whether Slurm did it.
     fn took_back(&mut self, id: u32, extended: &LimitExtension) -> bool {
         let done = self.slurm.take_back_time(id, extended);
         if let Err(problem) = &done {

@@ -1,4 +1,4 @@
-//! The agent against a model of slurmctld: whole stories, pass by pass.
+//! The agent against a model of slurmctld: whole runs, pass by pass.
 
 use super::*;
 use crate::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
@@ -100,7 +100,7 @@ impl TestCluster {
         self.run_with(seconds, 10);
     }
 
-    /// The same with so many ticks a second.
+    /// As [`Self::run`], with so many ticks a second.
     fn run_with(&mut self, seconds: i64, ticks: i64) {
         for tick in 0..seconds * ticks {
             let ending: Vec<u32> = self
@@ -261,7 +261,8 @@ fn weights_are_rarely_recomputed_when_jobs_are_submitted() {
     }
     medians.dedup();
     weights.dedup();
-    // From 1005 to 1175 in steps of 5: all of what is kept by weights is computed again when they differ.
+    // From 1005 to 1175 in steps of 5: all that depends on weights is computed again when they
+    // differ.
     assert_eq!((medians.len(), weights.len()), (35, 2));
 }
 
@@ -619,7 +620,7 @@ fn job_is_restarted_when_it_loses_its_node() {
     assert_eq!(cluster.state(1), ObservedState::Running);
 }
 
-/// Asks for every decision and keeps the last.
+/// Requests every decision and keeps the last.
 #[derive(Clone, Default)]
 struct LastRecording(std::rc::Rc<std::cell::RefCell<String>>);
 

@@ -1,6 +1,7 @@
-//! Jobs that end by themselves after DFRS's warning: they saved and ended, as guides to checkpoints advise,
-//! or died of a signal for which they have no trap. DFRS has ended them, and not they themselves, so they are
-//! queued again. A job that did the last of its work just then cannot be told from these, and is, too.
+//! Jobs that end by themselves after DFRS's warning: they saved and ended, as guides to checkpoints
+//! advise, or died of a signal for which they have no trap. DFRS has ended them, and not they
+//! themselves, so they are queued again. A job that did the last of its work just then looks the
+//! same, and is queued again, too.
 
 use dfrs_core::Time;
 use dfrs_proto::conf::Mode;
@@ -12,8 +13,8 @@ use crate::life::Warning;
 use crate::slurm::{Ending, LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Has a job that is over queued again if it ended after its warning. Returns its record if it is over
-    /// indeed.
+    /// Has a job that is over queued again if it ended after its warning. Returns its record if it
+    /// is really over.
     pub(super) fn requeue_if_warned(
         &mut self,
         id: u32,
@@ -33,7 +34,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 self.slurm.log(LogLevel::Info, &text(id, ending));
                 record.life.set_requeued(ending, now);
             }
-            // It is asked for again as long as the job is not shown as waiting.
+            // The request is repeated as long as the job is not shown as pending.
             Err(why) if why.is_transient() => record.life.defer_requeue(now),
             Err(_) => return Some(record),
         }

@@ -1,5 +1,6 @@
-//! Jobs that end by themselves after DFRS has warned them. The warning asked them to save and to go, so
-//! such an end is no end of the job: it is queued again, as Slurm does with jobs that it preempts.
+//! Jobs that end by themselves after DFRS has warned them. The warning requests them to save and to
+//! end, so such an end is no end of the job: it is queued again, as Slurm does with jobs that it
+//! preempts.
 
 use dfrs_core::Time;
 
@@ -32,20 +33,20 @@ impl Life {
         }
     }
 
-    /// It has ended after a warning, and was queued again for that. No event, since Slurm need not show it any
-    /// more.
+    /// It has ended after a warning, and was queued again for that. No event, since Slurm need not
+    /// show it any more.
     pub fn set_requeued(&mut self, ending: Ending, now: Time) {
         self.is_warned = false;
         let next = match ending {
             Ending::Saved => self.next_after_warning(),
-            // It has written no checkpoint and begins again.
+            // It has written no checkpoint and restarts.
             Ending::Failed => Next::Restart,
         };
         self.failed_pauses += u32::from(ending == Ending::Failed);
         self.becomes_requeued(next, now);
     }
 
-    /// The same is asked for again later: Slurm could not do it at once.
+    /// The request is repeated later: Slurm could not do it at once.
     pub fn defer_requeue(&mut self, now: Time) {
         self.is_warned = self.warning() == Warning::Sent;
         self.becomes_requeued(self.next_after_warning(), now);
@@ -65,8 +66,8 @@ impl Life {
         super::pauses::follow(&mut self.pauses, &self.phase, now);
     }
 
-    /// slurmctld was killed: what was about to be done to the job may have been done. One that begins again
-    /// when it gives way is not warned.
+    /// slurmctld was killed: what was about to be done to the job may have been done. A job that
+    /// restarts when it is preempted is not warned.
     pub(super) fn may_have_been_warned(&self) -> bool {
         let next = match &self.phase {
             LifePhase::Leaving(LeavingPhase { next })

@@ -14,7 +14,7 @@ pub enum LifeEvent<'a> {
     Planned(&'a Action),
     /// It was looked at: what others did to it shows. Slurm is right about what is.
     Seen,
-    /// Slurm was asked for the step that [`Life::next_step`](super::Life::next_step) gave.
+    /// The result of the step that [`Life::next_step`](super::Life::next_step) gave, from Slurm.
     Did(&'a LifeStep, &'a StepResult),
     /// slurmctld was killed before it had kept what DFRS did last, and the job is looked at for the
     /// first time since. The ledger is right about what was.

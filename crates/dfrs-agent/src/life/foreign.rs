@@ -8,8 +8,8 @@ use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
 
-/// What happens to a job that an operator suspended. Where slurmctld has forgotten that, its processes are
-/// stopped all the same: they go on only after a suspension that Slurm remembers.
+/// What happens to a job that an operator suspended. Where slurmctld has forgotten that, its
+/// processes are stopped all the same: they go on only after a suspension that Slurm remembers.
 pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
     match (event, context.job.state) {
         (LifeEvent::Forgotten { was_requeued }, _) => stop_forgotten(*was_requeued, context),
@@ -27,8 +27,8 @@ pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransiti
     }
 }
 
-/// The phase of a job that is suspended although nothing was planned for it: it is the operator's who
-/// did it, or DFRS's own, whose memory of it was lost.
+/// The phase of a job that is suspended although nothing was planned for it: an operator's
+/// suspension, or one of DFRS's own, whose record was lost.
 pub(super) fn suspended(context: &JobContext) -> LifePhase {
     if context.job.may_be_suspended_by_operator() {
         LifePhase::Foreign

@@ -1,5 +1,5 @@
-//! Leaving: a running job gives up its place by checkpoint and requeue. It is warned, has a while to
-//! write its checkpoint, and is requeued. One that keeps no checkpoint is requeued at once.
+//! Leaving: a running job gives up its place by checkpoint and requeue. It is warned, has a while
+//! to write its checkpoint, and is requeued. A job that keeps no checkpoint is requeued at once.
 
 use dfrs_core::{Action, Mobility, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::placement::NamedPlacement;
 pub(super) enum Next {
     /// It waits, and will go on from its checkpoint.
     Pause,
-    /// It waits, and will begin again: it was requeued by others and keeps no checkpoint.
+    /// It waits, and will restart: it was requeued by others and keeps no checkpoint.
     Restart,
     /// It starts again here: a migration.
     Move(NamedPlacement),
@@ -85,7 +85,7 @@ impl Warned {
 
     pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            // It ended by itself and was requeued, as its warning asks it to.
+            // It ended by itself and was requeued, as its warning requests.
             LifeEvent::Seen if context.job.state == ObservedState::Pending => {
                 Some(leaves(&self.next))
             }
@@ -116,7 +116,7 @@ fn leaves(next: &Next) -> LifeTransition {
     }))
 }
 
-/// What the user asked for with `--signal=…@seconds`, within the site's limit.
+/// The notice that the user requested with `--signal=…@seconds`, within the site's limit.
 fn notice(job: &ObservedJob, limit: Span) -> Span {
     if job.warn_seconds == 0 {
         limit

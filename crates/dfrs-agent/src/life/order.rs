@@ -10,7 +10,8 @@ impl Life {
     pub fn is_frozen(&self, job: &ObservedJob, place: &ObservedPlace) -> Option<bool> {
         match (&self.phase, job.state) {
             (LifePhase::Parking(_) | LifePhase::Parked(_), _) => Some(true),
-            // Still frozen until its memory is counted again, whoever resumed it; then it thaws.
+            // Still frozen until its memory is counted again, even if an operator resumed it; then
+            // it thaws.
             (LifePhase::Unparking(_), ObservedState::Suspended | ObservedState::Running) => {
                 Some(place.memory_mib == 0)
             }

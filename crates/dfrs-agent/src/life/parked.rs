@@ -1,12 +1,12 @@
-//! Parked: suspended, frozen, its memory in swap and out of Slurm's accounting. It comes back to the
-//! nodes where it is, and only when a plan says so.
+//! Parked: suspended, frozen, its memory in swap and out of Slurm's accounting. It comes back to
+//! the nodes where it is, and only when a plan says so.
 //!
-//! It stays parked while one of its nodes does not answer. One that drains takes it back, because whoever drains
-//! it waits for that.
+//! It stays parked while one of its nodes does not answer. It comes back to a node that drains,
+//! because the drain is complete only then.
 //!
-//! What an operator says of it counts more. One whom an operator wants suspended is nobody's to
-//! resume but his; where he resumes it, it comes back first of all: as soon as its memory is free,
-//! which nobody else gets there.
+//! An operator's commands take precedence. A job that an operator wants suspended is resumed only
+//! by the operator; when the operator resumes it, it comes back first of all: as soon as its memory
+//! is free, which no other job gets there.
 
 use dfrs_core::Action;
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,8 @@ pub(super) struct Parked {
     /// An operator resumed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) called_back: bool,
-    /// slurmctld was killed, and may have forgotten that the job had come back: until its nodes say that it is
-    /// parked, it holds its memory.
+    /// slurmctld was killed, and may have forgotten that the job had come back: until its nodes say
+    /// that it is parked, it holds its memory.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_unheard: bool,
 }
@@ -86,9 +86,9 @@ impl Parked {
 
     pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            // Its nodes are somebody else's; it comes back when they no longer are.
+            // Its nodes are reserved for others; it comes back when they no longer are.
             LifeEvent::HandedBack if is_reserved(context.job, context.config, context.now) => None,
-            // It is stopped again first: as long as it has no room it would be frozen and run in Slurm's eyes.
+            // It is stopped again first: without room it would be frozen and running for Slurm.
             LifeEvent::HandedBack
                 if self.called_back && context.job.state == ObservedState::Running =>
             {
@@ -103,7 +103,8 @@ impl Parked {
                 Some(self.claimed(context))
             }
             LifeEvent::Did(step, answer) => self.did(step, answer, context),
-            // Whatever it may still do: it was resumed by others, or looked at before slurmd had stopped it.
+            // Whatever its state: it was resumed by others, or looked at before slurmd had stopped
+            // it.
             LifeEvent::NotParked => self.unconfirmed(context),
             LifeEvent::Forgotten { was_requeued } => {
                 stop_forgotten(*was_requeued, context).or_else(|| self.unconfirmed(context))
@@ -133,7 +134,7 @@ impl Parked {
         }
     }
 
-    /// The same where it still is, if it has lost nodes.
+    /// This state on the nodes where the job still is, if it has lost nodes.
     pub(super) fn on_remaining_nodes(&self, context: &JobContext) -> Self {
         let here = Self::here(context);
         let released = |name: &str| {
@@ -210,7 +211,7 @@ impl Parked {
     }
 }
 
-/// Somebody resumed a parked job: it may run on if its memory fits, else it is stopped again.
+/// An operator resumed a parked job: it may run on if its memory fits, else it is stopped again.
 fn resumed_by_others(memory: &[u64], context: &JobContext) -> LifeStep {
     if fits_again(memory, context) {
         LifeStep::ClaimMemory(memory.to_vec())
@@ -219,9 +220,9 @@ fn resumed_by_others(memory: &[u64], context: &JobContext) -> LifeStep {
     }
 }
 
-/// Whether a job that was parked with so much memory released on each of its nodes has fewer by now: its user let some
-/// go (`scontrol update NumNodes=`), or they failed and it goes on without (`--no-kill`). Slurm allows both while it is
-/// suspended.
+/// Whether a job that was parked with so much memory released on each of its nodes has fewer by
+/// now: its user let some go (`scontrol update NumNodes=`), or they failed and it goes on without
+/// (`--no-kill`). Slurm allows both while it is suspended.
 pub(super) fn has_lost_nodes(memory: &[u64], context: &JobContext) -> bool {
     context.job.places.len() < memory.len()
 }

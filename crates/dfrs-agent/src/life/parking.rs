@@ -1,8 +1,8 @@
-//! Parking: suspended, then frozen by its nodes, which push its memory to swap; when all of them say
-//! that this is done, its memory is released in Slurm's accounting.
+//! Parking: suspended, then frozen by its nodes, which push its memory to swap; when all of them
+//! report that this is done, its memory is released in Slurm's accounting.
 //!
-//! A job that an operator resumes meanwhile runs on. One that an operator wants suspended is parked all the
-//! same, and stays so.
+//! A job that an operator resumes meanwhile runs on. A job that an operator wants suspended is
+//! parked all the same, and stays so.
 
 use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -16,14 +16,14 @@ use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::observation::ObservedState;
 
-/// slurmd hears of a suspension within this.
+/// slurmd receives a suspension within this time.
 const SUSPEND_DELIVERY_TIME: Span = Span(3_000_000);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ParkingPhase {
     /// Since when.
     pub(super) since: Time,
-    /// It was suspended to be parked: if it runs again, somebody has resumed it.
+    /// It was suspended to be parked: if it runs again, an operator has resumed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_suspended: bool,
     /// slurmctld has forgotten that it was suspended: its nodes may have stopped it all the same.
@@ -61,8 +61,8 @@ impl ParkingPhase {
     pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             LifeEvent::Seen => self.seen(context),
-            // Its nodes may say at once that it is parked, as they have it so since before: it is not resumed
-            // before slurmd has heard that it is suspended.
+            // Its nodes may report at once that it is parked, as it is since before: it is not
+            // resumed before slurmd has received the suspension.
             LifeEvent::Did(LifeStep::Suspend, StepResult::Done) if self.is_forgotten => {
                 Some(self.suspended().after(SUSPEND_DELIVERY_TIME))
             }
@@ -74,10 +74,11 @@ impl ParkingPhase {
                 Some(LifeTransition::same_step_later())
             }
             LifeEvent::Did(step, answer) => did(step, answer, context),
-            // Where Slurm does not count its memory, either DFRS had released it, or it had been parked before,
-            // came back, and slurmctld has forgotten that. Its nodes say which: until then it holds what it had.
+            // Where Slurm does not count its memory, either DFRS had released it, or it had been
+            // parked before, came back, and slurmctld has forgotten that. Its nodes say which:
+            // until then it holds what it had.
             LifeEvent::Forgotten { was_requeued } => stop_forgotten(*was_requeued, context),
-            // Only who is suspended can be resumed.
+            // Only a suspended job can be resumed.
             LifeEvent::HandedBack => (!self.may_be_stopped(context)).then(|| back(context)),
             LifeEvent::Planned(_) | LifeEvent::NotParked => None,
         }
@@ -136,8 +137,8 @@ fn did(step: &LifeStep, answer: &StepResult, context: &JobContext) -> Option<Lif
     }
 }
 
-/// Its memory is still counted, so it comes back at once; unless slurmctld has forgotten that: then it is
-/// claimed first, as the job holds it.
+/// Its memory is still counted, so it comes back at once; unless slurmctld has forgotten that: then
+/// it is claimed first, as the job holds it.
 fn back(context: &JobContext) -> LifeTransition {
     LifeTransition::to(LifePhase::Unparking(Unparking {
         is_forgotten: !context.job.is_counted(),
@@ -150,8 +151,8 @@ pub(super) fn stop_forgotten(was_requeued: bool, context: &JobContext) -> Option
     suspension_forgotten(context).or_else(|| start_forgotten(was_requeued, context))
 }
 
-/// slurmctld has forgotten that the job was suspended, to be parked: its nodes have it frozen, so it
-/// is parked again.
+/// slurmctld has forgotten that the job was suspended, to be parked: its nodes have it frozen, so
+/// it is parked again.
 fn suspension_forgotten(context: &JobContext) -> Option<LifeTransition> {
     (context.job.state == ObservedState::Running).then(|| {
         let parking = ParkingPhase {

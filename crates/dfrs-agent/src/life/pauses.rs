@@ -4,8 +4,8 @@ use dfrs_core::{Pauses, Time};
 
 use super::phase::LifePhase;
 
-/// The job is in this phase from `now` on. What an operator suspends, and what begins anew, has not been
-/// paused.
+/// The job is in this phase from `now` on. A job that an operator suspends, or that restarts, has
+/// not been paused.
 pub(super) fn follow(pauses: &mut Pauses, phase: &LifePhase, now: Time) {
     match phase {
         LifePhase::Parked(_) | LifePhase::Requeued(_) | LifePhase::Paused => pauses.begin(now),

@@ -72,7 +72,7 @@ impl LifePhase {
         }
     }
 
-    /// What to ask of Slurm now, if anything.
+    /// The step to request from Slurm now, if any.
     pub(super) fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
         match self {
             Self::Starting(starting) => starting.next_step(context),

@@ -1,5 +1,5 @@
-//! Requeued: back in Slurm's queue while its last processes end, by DFRS's doing or because it lost its
-//! place. When they are gone it waits, begins again, or starts where it was to move.
+//! Requeued: back in Slurm's queue while its last processes end, by DFRS's doing or because it lost
+//! its place. When they are gone it waits, restarts, or starts where it was to move.
 
 use dfrs_core::Mobility;
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ pub(super) fn lost(context: &JobContext) -> LifeTransition {
         .orphaned(!context.job.completing)
 }
 
-/// slurmctld has forgotten that the job it shows as waiting had started: its nodes run it, and are
-/// told to end it.
+/// slurmctld has forgotten that the job it shows as pending had started: its nodes run it, and are
+/// ordered to end it.
 pub(super) fn start_forgotten(was_requeued: bool, context: &JobContext) -> Option<LifeTransition> {
     let is_forgotten = context.job.state == ObservedState::Pending && !was_requeued;
     is_forgotten.then(|| {

@@ -17,9 +17,9 @@ pub(super) fn has_room(placement: &NamedPlacement, context: &JobContext) -> bool
     })
 }
 
-/// Whether the memory that was released, MiB per node in Slurm's order, fits the job's nodes again; of one that
-/// had its nodes for itself all of theirs, however little Slurm counted. A node that is not known has no room
-/// that is known of.
+/// Whether the memory that was released, MiB per node in Slurm's order, fits the job's nodes again;
+/// for a job that had its nodes for itself all of theirs, however little Slurm counted. An unknown
+/// node has no room.
 pub(super) fn fits_again(memory: &[u64], context: &JobContext) -> bool {
     let free = |place: &ObservedPlace| {
         let position = context.observation.node_position(place.node);

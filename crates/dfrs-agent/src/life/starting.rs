@@ -1,5 +1,5 @@
-//! Starting: planned to start here, for the first time or to come back from a checkpoint, and waiting
-//! until the memory is free by Slurm's accounting.
+//! Starting: planned to start here, for the first time or to come back from a checkpoint, and
+//! waiting until the memory is free by Slurm's accounting.
 
 use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,8 @@ use super::waiting::taken_by_others;
 use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::{NamedPlacement, NodeTasks};
 
-/// A start that Slurm refused (a node is still busy with an ended job, for one) is planned anew soon.
+/// A start that Slurm refused (for example while a node is still busy with an ended job) is planned
+/// again soon.
 const START_AGAIN_AFTER: Span = Span(2_000_000);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

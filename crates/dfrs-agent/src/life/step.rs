@@ -1,19 +1,20 @@
-//! What DFRS asks of Slurm for a job, one step a pass, each behind the condition that makes it safe,
-//! each phase with a limit in time: a step that cannot be done drops the plan, not the job.
+//! The steps that DFRS requests from Slurm for a job, one step a pass, each behind the condition
+//! that makes it safe, each phase with a timeout: a step that cannot be done drops the plan, not
+//! the job.
 
 use dfrs_core::{Span, Time};
 
 use crate::placement::NamedPlacement;
 
-/// A start or a resume whose memory does not become free for so long is planned anew.
+/// The timeout for the memory of a start or a resume to become free: then it is planned again.
 pub(super) const ROOM_TIMEOUT: Span = Span(120_000_000);
 /// Why, then.
 pub(super) const NO_ROOM: LifeStep =
     LifeStep::Abandon("timeout: the memory of its nodes did not become free");
 
 /// Why parking is given up: some node was too slow, or the job is.
-pub(crate) const TOO_SLOW: &str = "timeout: its nodes did not move its memory to swap";
-/// The same: it is the job that keeps its memory in RAM.
+pub(crate) const TOO_SLOW: &str = "its nodes did not move its memory to swap in time";
+/// Why parking is given up if the job itself keeps its memory in RAM.
 pub(super) const STUCK: &str = "its memory cannot leave RAM (locked, or in use by the kernel)";
 
 /// What the nodes of a job have said of its parking.
@@ -27,7 +28,7 @@ pub enum ParkStatus {
     Stuck,
 }
 
-/// One thing to ask of Slurm.
+/// One request to Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifeStep {
     /// Start the pending job here.

@@ -8,8 +8,8 @@ use crate::model::{config, job, nodes};
 use crate::observation::{Observation, ObservedJob, ObservedPlace, ObservedState};
 use crate::placement::NodeTasks;
 
-/// What becomes of a job with this life by `event`, while Slurm shows it in this state on a node that has
-/// so much memory used, and what it asks for then.
+/// What becomes of a job with this life by `event`, while Slurm shows it in this state on a node
+/// that has so much memory used, and the step that it requests then.
 fn after(
     event: &LifeEvent,
     mut life: Life,
@@ -40,7 +40,8 @@ fn after(
     (life, step)
 }
 
-/// The next step of a job with this life that is suspended and has no priority, by a hold or without one.
+/// The next step of a job with this life that is suspended and has no priority, by a hold or
+/// without one.
 fn step_without_priority(life: &Life, memory: u64, on_hold: bool) -> Option<LifeStep> {
     let place = ObservedPlace {
         node: 0,
@@ -97,7 +98,8 @@ fn unsaved_memory_release_is_claimed_when_job_is_handed_back() {
     assert_eq!(step, Some(LifeStep::ClaimMemory(vec![100])));
 }
 
-/// A job that Slurm shows suspended on node 0 alone, with this life from when it was parked on nodes 0 and 1.
+/// A job that Slurm shows suspended on node 0 alone, with this life from when it was parked on
+/// nodes 0 and 1.
 fn on_one_of_two(phase: LifePhase) -> (Life, Option<LifeStep>) {
     let shown = (ObservedState::Suspended, 0, 0);
     after(&LifeEvent::Seen, samples::in_phase(phase), shown)
@@ -143,7 +145,7 @@ fn pending_warning_counts_as_sent_when_slurmctld_was_killed() {
         (before, after(&forgotten, life, shown).0.warning())
     };
     assert_eq!(warning(Next::Pause), (Warning::Doubtful, Warning::Sent));
-    // It is not warned, but begins again.
+    // It is not warned, but restarts.
     assert_eq!(
         warning(Next::Restart),
         (Warning::Doubtful, Warning::Doubtful)

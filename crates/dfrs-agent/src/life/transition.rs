@@ -1,4 +1,4 @@
-//! A turn in the life of a job: what an event leads to.
+//! A transition in the life of a job: what an event leads to.
 
 use dfrs_core::Span;
 
@@ -7,7 +7,7 @@ use crate::placement::NamedPlacement;
 
 /// What was abandoned or refused is not tried again for so long.
 pub(super) const RETRY_AFTER: Span = Span(15_000_000);
-/// A step that Slurm refused for now is asked for again after this.
+/// A step that Slurm refused for now is requested again after this time.
 pub(super) const SAME_STEP_AFTER: Span = Span(1_000_000);
 /// What an operator resumed is not paused or moved for so long.
 pub(super) const LEFT_ALONE_FOR: Span = Span(600_000_000);
@@ -15,12 +15,13 @@ pub(super) const LEFT_ALONE_FOR: Span = Span(600_000_000);
 /// What an event means beyond the life of the job itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Slurm shows it as waiting, but nodes may still run it, or remember that they did: Slurm takes
-    /// a node for down whose slurmd may still be at work.
+    /// Slurm shows it as waiting, but nodes may still run it, or remember that they did: Slurm
+    /// takes a node for down whose slurmd may still be at work.
     pub is_orphaned: bool,
-    /// The place in which it ran became free by other ways than DFRS's own, or the one that it was to have.
+    /// The place in which it ran, or the place that it was to have, became free without an action
+    /// of DFRS.
     pub has_freed: bool,
-    /// It begins again: what it has done so far is lost.
+    /// The job restarts: what it has done so far is lost.
     pub begins_again: bool,
     /// What Slurm has forgotten of it, for the log: "the job …".
     pub forgotten: Option<&'static str>,
@@ -55,7 +56,7 @@ impl LifeTransition {
         }
     }
 
-    /// The phase stays, and the step is asked for again in a while.
+    /// The phase stays, and the step is requested again in a while.
     pub(super) fn same_step_later() -> Self {
         Self::default().after(SAME_STEP_AFTER)
     }

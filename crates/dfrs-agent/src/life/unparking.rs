@@ -26,7 +26,8 @@ pub(super) struct Unparking {
     pub(super) memory: Vec<u64>,
     /// Since when.
     pub(super) since: Time,
-    /// Its nodes run it already: slurmctld was killed before it had kept that the job had come back.
+    /// Its nodes run it already: slurmctld was killed before it had kept that the job had come
+    /// back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_forgotten: bool,
 }
@@ -51,7 +52,7 @@ impl Unparking {
                 && !context.job.is_suspended_by_operator();
             return is_ours.then_some(LifeStep::Resume);
         }
-        // Somebody reserved them meanwhile.
+        // The nodes were reserved meanwhile.
         if is_reserved(context.job, context.config, context.now) {
             return Some(RESERVED);
         }
@@ -78,7 +79,7 @@ impl Unparking {
         let job = context.job;
         match job.state {
             ObservedState::Pending => Some(lost(context)),
-            // Somebody else resumed it.
+            // An operator resumed it.
             ObservedState::Running if job.is_counted() => {
                 Some(LifeTransition::to(LifePhase::Running).left_alone())
             }

@@ -10,7 +10,7 @@ use super::transition::LifeTransition;
 use crate::observation::ObservedState;
 use crate::placement::NamedPlacement;
 
-/// What happens to a job that waits for its first start, or to begin again.
+/// What happens to a job that waits for its first start, or to restart.
 pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
     match event {
         LifeEvent::Planned(Action::Start(_, mapping)) => Some(starts(mapping, false, context)),

@@ -27,8 +27,8 @@ impl JournalChange {
     }
 }
 
-/// What to say of each of these jobs, and what the journal will have said of it then, in the order in
-/// which it is said: those that leave a place before those that take one.
+/// What to say of each of these jobs, and what the journal will have said of it then, in the order
+/// in which it is said: those that leave a place before those that take one.
 pub(super) fn changes(
     observation: &Observation,
     ledger: &Ledger,
@@ -45,7 +45,7 @@ pub(super) fn changes(
     all
 }
 
-/// The same of one job.
+/// The changes of one job.
 fn changes_of(
     job: &ObservedJob,
     record: &LedgerRecord,

@@ -20,7 +20,7 @@ pub(super) struct Eligible {
 }
 
 impl Eligible {
-    /// By a journal that says so of these.
+    /// The state that a journal has with these jobs held back.
     pub(super) fn of(held_back: &BTreeSet<String>) -> Self {
         let ids = held_back.iter().filter_map(|id| id.parse().ok());
         Self {
@@ -29,7 +29,8 @@ impl Eligible {
         }
     }
 
-    /// The arrays that wait, and whether each waits for nothing but room. Others are forgotten. O(arrays).
+    /// The arrays that wait, and whether each waits for nothing but room. Others are forgotten.
+    /// O(arrays).
     pub(super) fn see_arrays(&mut self, arrays: impl Iterator<Item = (u32, bool)>, now: Time) {
         let mut before = std::mem::take(&mut self.arrays);
         for (id, value) in arrays {
@@ -53,8 +54,8 @@ impl Eligible {
         is_news.then(|| eligible(id, value, None))
     }
 
-    /// What is to be said of a job beside its submission. A task of an array has waited, until it has a record
-    /// of its own, as what its array is. O(log jobs).
+    /// What is to be said of a job beside its submission. A task of an array has waited, until it
+    /// has a record of its own, as what its array is. O(log jobs).
     pub(super) fn submitted(
         &mut self,
         job: &ObservedJob,

@@ -8,8 +8,8 @@ use crate::life::journal::JournalState;
 use crate::observation::{Observation, ObservedJob};
 use crate::placement::NamedPlacement;
 
-/// MiB that the journal shows as used on each node: at the end of this pass by jobs that run, before
-/// it by others. Counted when it is first asked for, which it seldom is.
+/// MiB that the journal shows as used on each node: at the end of this pass by jobs that run,
+/// before it by others. Counted at the first call, which is rare.
 #[derive(Debug)]
 pub struct MemoryShown<'a> {
     observation: &'a Observation,

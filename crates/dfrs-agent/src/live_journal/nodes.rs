@@ -8,7 +8,8 @@ use dfrs_proto::journal::PlatformNode;
 use super::as_number;
 use crate::observation::Observation;
 
-/// The nodes in their places. One that DFRS no longer has nodes or jobs of stays there without capacity.
+/// The nodes in their places. A node that DFRS no longer has, or has no jobs of, stays there
+/// without capacity.
 #[derive(Debug)]
 pub(super) struct JournalNodes {
     all: Vec<PlatformNode>,
@@ -16,7 +17,7 @@ pub(super) struct JournalNodes {
 }
 
 impl JournalNodes {
-    /// Those that a journal has.
+    /// The nodes that a journal has.
     pub(super) fn new(all: Vec<PlatformNode>) -> Self {
         let names = all.iter().map(|node| node.name.clone());
         let places = names.zip((0..).map(NodeIndex)).collect();

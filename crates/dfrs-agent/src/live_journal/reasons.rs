@@ -1,10 +1,11 @@
-//! Why what happens to jobs happens, for people who read the journal.
+//! The reasons of events about jobs, for readers of the journal.
 
 use std::collections::BTreeMap;
 
 use super::change::JournalChange;
 
-/// Why an event is in the journal that DFRS has not brought about: users, operators, backfill, or a failure.
+/// Why an event is in the journal that DFRS has not brought about: users, operators, backfill, or a
+/// failure.
 pub const BY_OTHERS: &str = "not by DFRS";
 
 const BEFORE: &str = "decided before DFRS was restarted";

@@ -1,16 +1,16 @@
-//! Starts that Slurm refused: each is told once, however often it is tried.
+//! Starts that Slurm refused: each is written once, however often it is tried.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::placement::NamedPlacement;
 
-/// Refusals of one job that are remembered. A job that is refused at more places is told of again.
+/// Refusals of one job that are remembered. Beyond that, a refusal may be written again.
 const MAX_REFUSALS_PER_JOB: usize = 50;
 
 /// Where a job was to start, and why Slurm refused.
 type RefusalKey = (Vec<(String, u32)>, String);
 
-/// What was told, and what is to be told.
+/// The refusals that were written, and those to write.
 #[derive(Debug, Default)]
 pub(super) struct RefusalLog {
     told: BTreeMap<u32, BTreeSet<RefusalKey>>,
@@ -18,7 +18,8 @@ pub(super) struct RefusalLog {
 }
 
 impl RefusalLog {
-    /// It is told, unless it was told since the job last started. O(nodes of the job × log).
+    /// Adds the refusal, unless it was written since the job last started. O(nodes of the job ×
+    /// log).
     pub(super) fn add(&mut self, job: u32, placement: &NamedPlacement, why: &str) {
         let reported = self.told.entry(job).or_default();
         if reported.len() >= MAX_REFUSALS_PER_JOB {
@@ -31,7 +32,7 @@ impl RefusalLog {
         }
     }
 
-    /// What is to be told, once.
+    /// The refusals to write, once.
     pub(super) fn take(&mut self) -> Vec<(u32, NamedPlacement, String)> {
         std::mem::take(&mut self.new)
     }

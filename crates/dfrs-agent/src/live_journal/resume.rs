@@ -47,7 +47,8 @@ pub(super) fn take_over(
             if let JournalState::Placed(place) = &shown
                 && record.life.is_waiting()
             {
-                // Its start was written, and could not be kept: nodes run it, if Slurm has forgotten it, too.
+                // Its start was written, and could not be kept: nodes run it, if Slurm has
+                // forgotten it, too.
                 record.life.set_last_place(place.clone());
                 record.life.set_orphaned(true);
             }

@@ -78,8 +78,8 @@ pub enum Act {
 }
 
 impl ClusterModel {
-    /// Does it. Acts about DFRS itself ([`Act::Reconfigure`], [`Act::Configure`], and the start of a
-    /// slurmctld that was away) are their driver's.
+    /// Does it. Acts about DFRS itself ([`Act::Reconfigure`], [`Act::Configure`], and the start of
+    /// a slurmctld that was away) are left to the driver.
     pub fn act(&mut self, act: &Act) {
         match act {
             Act::Submit(submission) => self.submit(submission),
@@ -185,7 +185,7 @@ impl ClusterModel {
                 job.seen.comment.clone_from(comment);
                 let labels = job.more_tasks.iter().chain([label]).copied();
                 let labels: Vec<u32> = labels.collect();
-                // Who says so has written such a program.
+                // A user who sets this comment has written such a program.
                 if comment.contains(CHECKPOINT) {
                     for label in labels {
                         if let Some(program) = self.programs.get_mut(&label) {
@@ -297,7 +297,7 @@ impl ClusterModel {
         self.forget_orders();
     }
 
-    /// Whom the forgetting concerns: submissions that it does not know any more, and ends.
+    /// Marks what was forgotten: submissions that slurmctld does not know any more, and ends.
     fn mark_forgotten(&mut self) {
         let jobs = &self.slurmctld.jobs;
         let known = |label: u32| {
@@ -326,7 +326,7 @@ impl ClusterModel {
         let running: Vec<u32> = running.map(|job| job.seen.id).collect();
         for id in running {
             if let Some(job) = self.slurmctld.jobs.get_mut(&id) {
-                // It hears again from the node when the prolog is over.
+                // The node reports again when the prolog is over.
                 job.seen.configuring &= self.runs.get(&job.run).is_some_and(|run| !run.began);
             }
         }

@@ -84,7 +84,8 @@ impl ClusterModel {
         (places.len() == wanted).then_some(places)
     }
 
-    /// Whether a job may start there beside what is there. Slurm starts nothing where a job is completing.
+    /// Whether a job may start there beside what is there. Slurm starts nothing where a job is
+    /// completing.
     fn is_open(&self, node: u32, job: &ObservedJob) -> bool {
         !self.completes_on(node) && !self.slurmctld.conflicts_with_exclusive(node, job)
     }

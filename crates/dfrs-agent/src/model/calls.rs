@@ -1,4 +1,4 @@
-//! What slurmctld does when it is asked: DFRS's calls through the shim, and operators' commands.
+//! What slurmctld does when it is called: DFRS's calls through the shim, and operators' commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,7 +95,7 @@ impl ClusterModel {
         Ok(())
     }
 
-    /// Starts a pending job here, whoever asks for it; `cluster`: with all that is on these nodes.
+    /// Starts a pending job here, for DFRS or backfill; `whole`: with all that is on these nodes.
     pub(super) fn start(&mut self, id: u32, places: &[ObservedPlace], whole: bool) -> CallResult {
         self.gate(id)?;
         let Some(job) = self.slurmctld.jobs.get(&id) else {
@@ -226,7 +226,8 @@ impl ClusterModel {
         self.updated();
     }
 
-    /// Suspends a running job: `job_suspend()`. An operator may also say so of one that is suspended.
+    /// Suspends a running job: `job_suspend()`. An operator may also suspend a job that is
+    /// suspended.
     pub(super) fn suspend(&mut self, id: u32, indefinitely: bool) -> CallResult {
         let now = self.clock_seconds();
         if indefinitely && let Ok(job) = self.job_in(id, ObservedState::Suspended) {
@@ -459,9 +460,9 @@ impl ClusterModel {
             .unwrap_or(JobOutcome::Other)
     }
 
-    /// Whether one of the calls that are to fail is this one. Memory is claimed in Slurm's accounting
-    /// alone, which refuses it for good only where there is none: what follows the claim may then be
-    /// refused. A job that has died of its warning Slurm requeues for whoever asks.
+    /// Whether one of the calls that are to fail is this one. Memory is claimed in Slurm's
+    /// accounting alone, which refuses it for good only where there is none: what follows the claim
+    /// may then be refused. A job that has died of its warning is requeued at any request.
     pub(super) fn take_refusal(&mut self, what: &str) -> CallResult {
         let is_spared =
             ["claim", "requeue-warned"].contains(&what) && self.refuse.1 != codes::AGAIN;
@@ -473,7 +474,8 @@ impl ClusterModel {
     }
 }
 
-/// Whether these are as many tasks as the job has: of one whose nodes make them, on as many nodes as it allows.
+/// Whether these are as many tasks as the job has: of one whose nodes make them, on as many nodes
+/// as it allows.
 fn is_laid_out(job: &ObservedJob, places: &[ObservedPlace], whole: bool) -> bool {
     let tasks: u32 = places.iter().map(|place| place.tasks).sum();
     let Some(each) = job.tasks_on_each().filter(|_| whole) else {

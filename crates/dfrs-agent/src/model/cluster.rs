@@ -44,7 +44,8 @@ pub struct ClusterModel {
     pub(super) updates: i64,
     /// Grows with every change of Slurm's records.
     pub(super) version: u64,
-    /// Slurm's update times are told only if there is something to see, and not for the whole second.
+    /// Slurm's update times are given only if there is something to see, and not for the whole
+    /// second.
     pub(super) reports_changes_only: bool,
     pub(super) machines: Vec<ModelNode>,
     /// Positions of machines by name.
@@ -56,15 +57,17 @@ pub struct ClusterModel {
     pub(super) open: usize,
     pub(super) runs: BTreeMap<u64, ModelRun>,
     pub(super) launched: u64,
-    /// What the nodes were last told, by name, and with which generation.
+    /// The orders that were last sent to the nodes, by name, and their generation.
     pub(super) sent_orders: BTreeMap<String, NodeOrder>,
     /// Orders on their way: by node and generation.
     pub(super) in_flight: BTreeMap<(u32, u64), NodeOrder>,
     pub(super) generation: u64,
-    /// Jobs that are being parked, and the generation of the orders of each of their nodes as it began.
+    /// Jobs that are being parked, and the generation of the orders of each of their nodes as it
+    /// began.
     pub(super) parking: BTreeMap<u32, BTreeMap<String, u64>>,
     pub(super) silent: BTreeSet<String>,
-    /// Where jobs are whose needs are asked for, what is known of these, and whom nodes are being asked about.
+    /// Where jobs are whose needs are queried, what is known of these, and the jobs about which a
+    /// query is in flight.
     pub(super) places: NeedQueries,
     pub(super) needs: BTreeMap<u32, Need>,
     pub(super) needs_queried: BTreeSet<u32>,
@@ -90,9 +93,10 @@ pub struct ClusterModel {
     pub(super) disk_full: bool,
     /// What was logged, since it was last taken.
     pub(super) lines: Vec<(LogLevel, String)>,
-    /// About how many jobs it was asked at the gate, which may write their reasons, since it was last taken.
+    /// The number of jobs queried at the gate, which may write their reasons, since it was last
+    /// taken.
     pub(super) gate_queries: usize,
-    /// What was done to jobs, since it was last taken: for those who watch.
+    /// What was done to jobs, since it was last taken: for the checks of a trial.
     pub(super) history: Vec<String>,
     /// Rules of the model itself that the agent broke.
     pub(super) faults: Vec<String>,
@@ -158,7 +162,7 @@ impl ClusterModel {
         Time(self.now.0 + self.clock.0)
     }
 
-    /// The same in UNIX seconds.
+    /// The time of slurmctld's clock in UNIX seconds.
     #[must_use]
     pub fn clock_seconds(&self) -> i64 {
         self.clock().0.div_euclid(SECOND)
@@ -302,7 +306,7 @@ impl ClusterModel {
         std::mem::take(&mut self.lines)
     }
 
-    /// About how many jobs it was asked, since the last call, in the way that may write their reasons.
+    /// The number of jobs queried since the last call in the way that may write their reasons.
     pub fn take_gate_queries(&mut self) -> usize {
         std::mem::take(&mut self.gate_queries)
     }
@@ -323,8 +327,8 @@ impl ClusterModel {
         &self.kept
     }
 
-    /// From now on Slurm's update times are told only if there is something to see: for a driver that
-    /// spares an agent the looks that show nothing new.
+    /// From now on Slurm's update times are given only if there is something to see: for a driver
+    /// that spares an agent the looks that show nothing new.
     pub fn report_changes_only(&mut self) {
         self.reports_changes_only = true;
     }
@@ -341,7 +345,8 @@ impl ClusterModel {
         self.serves
     }
 
-    /// Whether this program did all of its work while slurmctld was away, and it has not heard so yet.
+    /// Whether this program did all of its work while slurmctld was away, and the end is not
+    /// reported yet.
     #[must_use]
     pub fn is_end_unreported(&self, program: &JobProgram) -> bool {
         let ended = program

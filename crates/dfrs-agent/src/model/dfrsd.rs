@@ -44,8 +44,8 @@ impl ClusterModel {
         self.set_parking(parking);
     }
 
-    /// A job that was parked before says so until its nodes hear that it is thawed: what they say counts when
-    /// they have the orders that are theirs now.
+    /// A job that was parked before is reported as parked until its nodes receive that it is
+    /// thawed: their reports count when they have the current orders.
     fn set_parking(&mut self, parking: BTreeMap<u32, Vec<String>>) {
         let mut before = std::mem::take(&mut self.parking);
         for (job, nodes) in parking {
@@ -114,8 +114,8 @@ impl ClusterModel {
         self.schedule_needs_query_on(node);
     }
 
-    /// What the node was last told, unless something newer is under way. Who was reached is told the same
-    /// again and again, which changes nothing and is left out.
+    /// Sends the last orders of the node again, unless newer ones are in flight. A node that was
+    /// reached gets the same again and again, which changes nothing and is left out.
     pub(super) fn resend(&mut self, node: u32) {
         let machine = &self.machines[node as usize];
         let all = (node, 0)..=(node, u64::MAX);
@@ -129,7 +129,7 @@ impl ClusterModel {
         }
     }
 
-    /// Who sends orders, or a node's daemon, may have gone or come back.
+    /// The sender of orders, or a node's daemon, may have gone or come back.
     pub(super) fn check_contact(&mut self, node: u32) {
         let time_to_live = self.settings.time_to_live;
         let Some(machine) = self.machines.get_mut(node as usize) else {
@@ -149,7 +149,7 @@ impl ClusterModel {
         } else {
             self.after(time_to_live, ModelEvent::Expires(node, contact));
             if sends {
-                // The next message that tells it the same as the last one.
+                // The next message that repeats the last orders.
                 self.after(Span(time_to_live.0 / 3), ModelEvent::SendAgain(node));
             }
         }
@@ -228,7 +228,7 @@ impl ClusterModel {
         swap_eighths(machine.counted_swap_mib, 0, swap)
     }
 
-    /// Those who sent orders are gone, and what they had not delivered.
+    /// The sender of orders is gone, with what it had not delivered.
     pub(super) fn forget_orders(&mut self) {
         self.in_flight.clear();
         self.stop_orders();

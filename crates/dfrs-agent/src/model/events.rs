@@ -17,11 +17,11 @@ pub(super) enum ModelEvent {
     Phase(u64, u64),
     /// This node looks at what it has measured of this run, if nothing has changed since.
     Measured(u64, u32, u64),
-    /// The nodes of this job are asked what it needs.
+    /// The nodes of this job are queried about its need.
     Learned(u32),
     /// This run has done its work, if its rate has not changed since.
     Finished(u64, u64),
-    /// slurmctld hears that this run is over.
+    /// slurmctld gets the report that this run is over.
     Reported(u64),
     /// The last process of this run on this node is gone.
     Gone(u64, u32),
@@ -29,9 +29,10 @@ pub(super) enum ModelEvent {
     Warned(u64),
     /// Orders reach this node.
     Orders(u32, u64),
-    /// A node that was not reached is tried again, and one that was hears all again.
+    /// A node that was not reached is tried again; a node that was gets all orders again.
     SendAgain(u32),
-    /// The time to live of this node's orders is over, if this loss of contact is still the last one.
+    /// The time to live of this node's orders is over, if this loss of contact is still the last
+    /// one.
     Expires(u32, u64),
     /// slurmctld saves its state.
     Save,

@@ -1,4 +1,4 @@
-//! What a node's dfrsd measures of a job that it is asked about.
+//! What a node's dfrsd measures of a job about which it is queried.
 
 use dfrs_core::{Cores, Interval, Measured, Need, Span, Time};
 
@@ -9,7 +9,8 @@ const INTERVAL: Span = Span(10 * SECOND);
 /// One in which the job is held back ends after this.
 const REACTION: Span = Span(SECOND);
 
-/// One job on one node. While nothing changes, nothing happens: it says when it is next to be looked at.
+/// One job on one node. While nothing changes, nothing happens: it says when it is next to be
+/// looked at.
 #[derive(Clone, Debug)]
 pub(super) struct NeedGauge {
     request: Cores,

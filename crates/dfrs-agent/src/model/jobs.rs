@@ -129,7 +129,7 @@ impl ClusterModel {
         }
     }
 
-    /// slurmctld hears that nothing of a run is left on the nodes that it waits for.
+    /// slurmctld gets the report that nothing of a run is left on the nodes that it waits for.
     pub(super) fn epilog(&mut self, job: u32, id: u64) {
         let waits_for = self.runs.get(&id).is_some_and(|run| {
             let down = |node: &u32| self.slurmctld.nodes[*node as usize].down;
@@ -157,8 +157,8 @@ impl ClusterModel {
         self.updated();
     }
 
-    /// slurmctld ends a job's run: its processes get the signal to end, its memory is free in Slurm's
-    /// accounting at once.
+    /// slurmctld ends a job's run: its processes get the signal to end, its memory is free in
+    /// Slurm's accounting at once.
     pub(super) fn end_run(&mut self, job: u32, outcome: Option<JobOutcome>) {
         let Some(entry) = self.slurmctld.jobs.get_mut(&job) else {
             return;
@@ -208,7 +208,7 @@ impl ClusterModel {
         self.close(label, closed_as);
     }
 
-    /// The processes of a run are told to end, on all nodes that can be reached.
+    /// Signals the processes of a run to end, on all nodes that can be reached.
     pub(super) fn signal_end(&mut self, id: u64) {
         let Some(run) = self.runs.get_mut(&id) else {
             return;
@@ -227,7 +227,8 @@ impl ClusterModel {
         self.rate(&nodes);
     }
 
-    /// slurmctld goes on telling nodes that did not answer to end what they run of jobs that are completing.
+    /// slurmctld repeats, to nodes that did not answer, the signal to end what they run of
+    /// completing jobs.
     pub(super) fn resignal_end(&mut self) {
         let waits = |id: u64, run: &super::work::ModelRun| {
             let job = self.slurmctld.jobs.get(&run.job);
@@ -254,7 +255,7 @@ impl ClusterModel {
     fn signal_end_on(&mut self, id: u64, node: u32) {
         let label = self.runs.get(&id).map(|run| run.label);
         let program = label.and_then(|label| self.programs.get(&label));
-        // Who has done its work ends by itself.
+        // A program that has done its work ends by itself.
         let lingers = program.is_some_and(|program| {
             program.submission.stubborn && program.outcome != ProgramOutcome::Finished
         });

@@ -1,5 +1,5 @@
-//! What happens to the processes of jobs by itself: launch, stop, end; and what slurmctld makes of its
-//! nodes' answers and of time limits.
+//! What happens to the processes of jobs by itself: launch, stop, end; and what slurmctld makes of
+//! its nodes' answers and of time limits.
 
 use dfrs_core::Span;
 use dfrs_proto::journal::JobOutcome;
@@ -9,8 +9,8 @@ use super::events::ModelEvent;
 use super::program::ProgramOutcome;
 use crate::observation::{ObservedJob, ObservedState};
 
-/// A slurmstepd that does not reach slurmctld says again so much later that its job has ended (`RETRY_DELAY` in
-/// `_send_complete_batch_script_msg()`, 22.05 and 24.11).
+/// A slurmstepd that does not reach slurmctld repeats after this time that its job has ended
+/// (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and 24.11).
 const END_RETRY_INTERVAL: Span = Span(15 * SECOND);
 
 impl ClusterModel {
@@ -90,8 +90,9 @@ impl ClusterModel {
         (runs && self.serves).then_some(&mut entry.seen)
     }
 
-    /// The job of this run, if processes of another job that had its id are still ending somewhere: slurmctld
-    /// takes what their nodes say of it for news of this one. Nodes that do not answer say nothing.
+    /// The job of this run, if processes of another job that had its id are still ending somewhere:
+    /// slurmctld takes their nodes' reports of it for reports of this one. Nodes that do not answer
+    /// report nothing.
     fn overlapping_job(&self, id: u64) -> Option<u32> {
         let run = self.runs.get(&id)?;
         let others = self.runs.iter().filter(|(other, _)| **other != id);
@@ -280,8 +281,8 @@ impl ClusterModel {
         }
     }
 
-    /// slurmctld asks its nodes: those that do not answer go down, others say what they run: all of them if
-    /// that is asked for, else those that come back.
+    /// slurmctld queries its nodes: those that do not answer go down, others report what they run:
+    /// all of them if `all`, else those that come back.
     pub(super) fn look_at_nodes(&mut self, all: bool) {
         let now = self.now.0;
         for node in 0..self.machines.len() {
@@ -342,8 +343,8 @@ impl ClusterModel {
         self.programs.get_mut(&label)
     }
 
-    /// A node says what it runs (`validate_jobs_on_node()`): what should not be there is ended, what
-    /// should be there and is not was lost.
+    /// A node reports what it runs (`validate_jobs_on_node()`): what should not be there is ended,
+    /// what should be there and is not was lost.
     fn register(&mut self, node: u32) {
         let entry = &mut self.slurmctld.nodes[node as usize];
         if entry.down && !entry.set_down {

@@ -1,4 +1,4 @@
-//! What those who watch a trial ask the model, and how all is made well again in it.
+//! The queries of a trial's checks to the model, and the repair of all faults in it.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use super::slurmctld::{JobEntry, NodeEntry};
 use crate::observation::ObservedState;
 
 impl ClusterModel {
-    /// Everything that is broken is mended, and nobody holds or suspends jobs any more, but these nodes
-    /// stay drained if they are.
+    /// Everything that is broken is mended, and no job is held or suspended any more, but these
+    /// nodes stay drained if they are.
     pub fn heal(&mut self, keep_drained: &[u32]) {
         (self.lose, self.refuse, self.disk_full) = (0, (0, 0), false);
         for node in 0..u32::try_from(self.machines.len()).unwrap_or(0) {
@@ -29,7 +29,7 @@ impl ClusterModel {
                 self.act(&Act::Undrain(node));
             }
         }
-        // Who holds its own job, and is requeued, waits until somebody releases it.
+        // A user's job that holds itself and is requeued waits for its release.
         for program in self.programs.values_mut() {
             program.submission.holds = false;
         }
@@ -67,7 +67,7 @@ impl ClusterModel {
             .collect()
     }
 
-    /// Whether every node of the job hears its orders.
+    /// Whether every node of the job receives its orders.
     #[must_use]
     pub fn nodes_take_orders(&self, id: u32) -> bool {
         let job = self.slurmctld.jobs.get(&id);
@@ -75,8 +75,8 @@ impl ClusterModel {
         places.all(|place| self.machines[place.node as usize].takes_orders())
     }
 
-    /// The caps of jobs that run on nodes that hear their orders: job, node, the part of the node that it
-    /// needs, and the part that it may use, if it is capped.
+    /// The caps of jobs that run on nodes that receive their orders: job, node, the part of the
+    /// node that it needs, and the part that it may use, if it is capped.
     #[must_use]
     pub fn caps(&self) -> Vec<(u32, u32, f64, Option<f64>)> {
         let mut caps = Vec::new();
@@ -99,8 +99,9 @@ impl ClusterModel {
         caps
     }
 
-    /// Whether a job that waits or is parked could run although nothing else gave way: it may start, and
-    /// some node has nothing at all on it and enough for it; or nothing else is on its own nodes.
+    /// Whether a job that waits or is parked could run without preempting any other: it may start,
+    /// and some node has nothing at all on it and enough for it; or nothing else is on its own
+    /// nodes.
     #[must_use]
     pub fn could_run_alone(&self, job: &JobEntry) -> bool {
         match job.seen.state {
@@ -119,8 +120,9 @@ impl ClusterModel {
         }
     }
 
-    /// Whether a moldable job could start although all of its partition's nodes that can be used are empty: it may, and
-    /// they are enough for its smallest size. Plainly, and apart from what decides; all nodes of a partition are alike.
+    /// Whether a moldable job could start although all of its partition's nodes that can be used
+    /// are empty: it may, and they are enough for its smallest size. Plainly, and apart from what
+    /// decides; all nodes of a partition are alike.
     #[must_use]
     pub fn could_start_on_whole_nodes(&self, job: &JobEntry) -> bool {
         let seen = &job.seen;

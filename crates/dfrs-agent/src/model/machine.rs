@@ -22,7 +22,7 @@ pub(super) struct ModelNode {
     pub(super) cpus: u32,
     /// It is switched on.
     pub(super) on: bool,
-    /// It was switched on, and slurmctld has not heard from it.
+    /// It was switched on, and has not reported to slurmctld.
     pub(super) boots: bool,
     /// slurmd and dfrsd can be reached.
     pub(super) answers: bool,
@@ -37,11 +37,11 @@ pub(super) struct ModelNode {
     pub(super) generation: u64,
     /// The generation of the newest orders that were made for it.
     pub(super) given: u64,
-    /// Those who send orders reach it.
+    /// The sender of orders reaches it.
     pub(super) in_touch: bool,
     /// Grows whenever that changes.
     pub(super) contact: u64,
-    /// Nobody was heard for the time to live.
+    /// No message was received for the time to live.
     pub(super) expired: bool,
     /// Jobs that dfrsd keeps frozen.
     pub(super) frozen: BTreeMap<u32, FrozenJob>,
@@ -87,8 +87,8 @@ impl ModelNode {
         Some(order.share.fraction() * f64::from(self.cpus))
     }
 
-    /// Jobs that the orders want frozen. Once these have expired, what is frozen stays so, and nothing else
-    /// is frozen.
+    /// Jobs that the orders want frozen. Once these have expired, what is frozen stays so, and
+    /// nothing else is frozen.
     pub(super) fn to_freeze(&self) -> BTreeSet<u32> {
         let orders = self.orders.values().filter(|order| order.frozen);
         let is_due = |job: &u32| !self.expired || self.frozen.contains_key(job);
@@ -121,8 +121,8 @@ impl ModelNode {
     }
 }
 
-/// How much of the frozen jobs' memory is in swap now: MiB by job. They are moved there one after the
-/// other, as fast as the swap takes them and as far as it reaches.
+/// How much of the frozen jobs' memory is in swap now: MiB by job. They are moved there one after
+/// the other, as fast as the swap takes them and as far as it reaches.
 pub(super) fn swapped(
     frozen: &BTreeMap<u32, FrozenJob>,
     swap: u64,

@@ -1,4 +1,4 @@
-//! What jobs use, what their nodes see of it, and how it becomes known to who sends orders.
+//! What jobs use, what their nodes see of it, and how it becomes known to the sender of orders.
 
 use dfrs_core::{Need, Span, Time};
 
@@ -9,7 +9,7 @@ use super::machine::ModelNode;
 use super::work::ModelRun;
 use crate::daemons::OrderChanges;
 
-/// Nodes are asked so often whether a job there needs less than it counts with.
+/// How often nodes are queried whether a job there needs less than it is counted with.
 const LESS_INTERVAL: Span = Span(10 * SECOND);
 /// And so often whether one needs more.
 const MORE_INTERVAL: Span = Span(2 * SECOND);
@@ -74,7 +74,7 @@ impl ClusterModel {
         self.schedule_needs_query(job);
     }
 
-    /// If the job's nodes say something else than what it counts with, they are heard when they are next asked.
+    /// If the job's nodes report another need than it is counted with, the next query learns it.
     pub(super) fn schedule_needs_query(&mut self, job: u32) {
         let known = self.known_need(job);
         let need = self.need(job);
@@ -109,7 +109,7 @@ impl ClusterModel {
         self.needs.get(&job).copied().unwrap_or(Need::WHOLE)
     }
 
-    /// What all nodes together say that the job needs: all, as long as one of them does not say anything.
+    /// The need of the job by the reports of all its nodes: all, as long as one does not report.
     fn need(&self, job: u32) -> Need {
         let generation = |node: &str| {
             let node = self.positions.get(node);
@@ -159,7 +159,8 @@ impl ClusterModel {
         }
     }
 
-    /// A node has heard its orders, or its daemon is another one: its jobs may have something to say.
+    /// A node has received its orders, or its daemon is another one: its jobs' needs may be
+    /// reported.
     pub(super) fn schedule_needs_query_on(&mut self, node: u32) {
         let name = &self.machines[node as usize].name;
         let jobs: Vec<u32> = self.places.jobs_on(name).map(|(job, _)| job).collect();
@@ -181,8 +182,9 @@ impl ClusterModel {
         self.rate_changed(&nodes, id);
     }
 
-    /// A job that has been held back for long although it counts with less than it asked for, and for how many
-    /// seconds. While its nodes are slow or do not answer, or if `is_excused`, it is not for long.
+    /// A job that has been held back for long although it is counted with less than its request,
+    /// and for how many seconds. While its nodes are slow or do not answer, or if `is_excused`, it
+    /// is not for long.
     pub fn long_throttled_job(&mut self, is_excused: bool) -> Option<(u32, i64)> {
         let now = self.now;
         let (machines, silent) = (&self.machines, &self.silent);
@@ -205,7 +207,7 @@ impl ClusterModel {
 }
 
 impl ModelRun {
-    /// The part of what it asked for that it can use now.
+    /// The part of its request that it can use now.
     pub(super) fn wants(&self) -> f64 {
         let percent = self.uses.get(self.phase).copied().unwrap_or(100);
         f64::from(percent.clamp(1, 100)) / 100.0

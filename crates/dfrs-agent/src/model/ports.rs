@@ -15,8 +15,8 @@ use crate::observation::{Observation, ObservedNode, ObservedPlace, SnapshotDelta
 use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use crate::state::{StateChanges, Store};
 
-/// So often in a row no call has to be tried again: what Slurm refuses for the rest of a second is asked for
-/// ten times.
+/// The number of retries in a row that no call needs: what Slurm refuses for the rest of a second
+/// is requested ten times.
 const MAX_RETRIES: u32 = 25;
 
 /// A model that several ports reach.
@@ -204,7 +204,7 @@ impl Store for StorePort {
 }
 
 impl ClusterModel {
-    /// A call that is to be tried again and again asks for what the agent could see is not so.
+    /// A call that is retried again and again requests what the agent could see is not so.
     fn count_retries(&mut self, what: &str, job: u32, again: bool) {
         let key = (job, what.to_owned());
         if !again {
@@ -219,13 +219,13 @@ impl ClusterModel {
         }
     }
 
-    /// Keeps these changes and all before them, or, while the disk is full, remembers them for the next
-    /// attempt.
+    /// Keeps these changes and all before them, or, while the disk is full, remembers them for the
+    /// next attempt.
     fn persist(&mut self, changes: StateChanges) -> u64 {
         let is_news = self.durable == self.submitted;
         self.submitted += 1;
         self.unkept.add(changes);
-        // Whoever keeps it says so once, until it is kept again.
+        // The store logs it once, until the state is kept again.
         if self.disk_full && is_news {
             let line = "dfrs_state: no space left on device".to_owned();
             self.lines.push((LogLevel::Error, line));
@@ -242,14 +242,14 @@ impl ClusterModel {
         }
     }
 
-    /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(nodes + what
-    /// changed and its places).
+    /// Brings what was seen of these partitions up to date, as the shim's snapshot does. O(nodes +
+    /// what changed and its places).
     fn show_changes(&mut self, partitions: &[String], seen: &mut Observation) -> SnapshotDelta {
         let changed = self.slurmctld.jobs.take_unseen();
         self.show(partitions, changed, seen)
     }
 
-    /// The same for somebody who has not looked before.
+    /// All of these partitions, for an agent that has not looked before.
     fn show_all(&mut self, partitions: &[String], seen: &mut Observation) -> SnapshotDelta {
         self.slurmctld.jobs.take_unseen();
         self.held = HeldMemory::default();

@@ -27,11 +27,11 @@ pub struct JobSubmission {
     pub label: u32,
     /// As Slurm shows it, with an id of 0.
     pub job: ObservedJob,
-    /// Who submits it.
+    /// The user that submits it.
     pub user: u32,
     /// Its run time with all the CPU that it needs.
     pub work: Span,
-    /// The percents of what it asked for that it can use, in equal parts of its work; none: all of it.
+    /// The percents of its request that it can use, in equal parts of its work; none: all of it.
     pub uses: Vec<u8>,
     /// Seconds from its submission before which it may not begin.
     pub begin_seconds: i64,
@@ -75,8 +75,8 @@ impl JobSubmission {
         }
     }
 
-    /// Whether it writes a checkpoint when it is warned, and begins there the next time. Its user says
-    /// so, or has Slurm warn it; a program that does not is ended by the signal.
+    /// Whether it writes a checkpoint when it is warned, and begins there the next time. Its user
+    /// states that, or has Slurm warn it; any other program is ended by the signal.
     #[must_use]
     pub fn checkpoints(&self) -> bool {
         self.wants_warnings() && !self.untrapped
@@ -104,7 +104,7 @@ pub struct JobProgram {
     pub outcome: ProgramOutcome,
     /// How often its processes were launched.
     pub launches: u32,
-    /// slurmctld has heard that it is over.
+    /// Its end is reported to slurmctld.
     pub reported: bool,
     /// slurmctld was killed and has forgotten something about it: Slurm may run it again.
     pub forgotten: bool,

@@ -10,7 +10,7 @@ const NO_LIMIT: i64 = 365 * 24 * 3600;
 const LEAD_SECONDS: i64 = 400;
 
 impl ClusterModel {
-    /// `scontrol create reservation` for somebody else.
+    /// `scontrol create reservation` for other users.
     pub(super) fn reserve(&mut self, node: u32, starts_in: i64, duration: i64) {
         let starts = self.clock_seconds() + starts_in;
         if let Some(entry) = self.slurmctld.nodes.get_mut(node as usize) {
@@ -75,7 +75,7 @@ impl ClusterModel {
 
     /// What DFRS did to a job runs into a reservation.
     pub(super) fn note_overrun(&mut self, id: u32, what: &str) {
-        // Between a look and a slow call, or by another clock, nobody can know.
+        // Between a look and a slow call, or by another clock, it cannot be known.
         if self.settings.call.0 == 0 && self.clock.0.abs() < SECOND {
             self.faults.push(format!("job {id} {what} a reservation"));
         }

@@ -5,13 +5,14 @@ use dfrs_core::Span;
 const SECOND: i64 = 1_000_000;
 const MILLISECOND: i64 = 1_000;
 
-/// Latencies and sizes. All latencies are those of a quiet machine; with `jitter`, each single one is
-/// between half and three times as long.
+/// Latencies and sizes. All latencies are those of a quiet machine; with `jitter`, each single one
+/// is between half and three times as long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelSettings {
     /// From a start to the end of the prolog: the job is CONFIGURING so long.
     pub launch: Span,
-    /// What a call into slurmctld takes: so long after it was looked at, it may show something else.
+    /// What a call into slurmctld takes: so long after it was looked at, it may show something
+    /// else.
     pub call: Span,
     /// From slurmctld to the processes on a node.
     pub message: Span,
@@ -39,8 +40,8 @@ pub struct ModelSettings {
     pub keeps_swap: bool,
     /// Jobs that one user may have running (a limit such as QOS have); `None`: any number.
     pub user_limit: Option<u32>,
-    /// Latencies differ from job to job and from message to message, as this number says; `None`: not
-    /// at all.
+    /// Latencies differ from job to job and from message to message, seeded by this number; `None`:
+    /// not at all.
     pub jitter: Option<u64>,
 }
 

@@ -16,7 +16,7 @@ pub struct JobEntry {
     pub more_tasks: Vec<u32>,
     /// UNIX seconds before which it does not begin.
     pub begin_time: i64,
-    /// Its priority when nobody holds it.
+    /// Its priority while it is not held.
     pub usual_priority: u32,
     /// Seconds of its limit that were used before the last suspension or the last start.
     pub used_seconds: i64,
@@ -67,9 +67,9 @@ pub struct NodeEntry {
     pub seen: ObservedNode,
     /// An administrator wants no new work there.
     pub drained: bool,
-    /// It does not answer, or an administrator says so.
+    /// It does not answer, or an administrator set it down.
     pub down: bool,
-    /// Down because an administrator says so: it does not come back by itself.
+    /// An administrator set it down: it does not come back by itself.
     pub set_down: bool,
     /// Its partition.
     pub partition: String,
@@ -79,7 +79,7 @@ pub struct NodeEntry {
     pub left: bool,
     /// Reserved for others from when until when, in UNIX seconds.
     pub reserved: Option<(i64, i64)>,
-    /// The job whose nodes refuse other users' jobs, if there is one.
+    /// UNIX seconds since which it has not answered.
     pub silent_since: Option<i64>,
 }
 
@@ -108,8 +108,8 @@ impl Slurmctld {
             .sum()
     }
 
-    /// Whether another user has a node for himself there, or this job would and others are there, or jobs of
-    /// another label are.
+    /// Whether another user has a node for their jobs alone there, or this job would and others are
+    /// there, or jobs of another label are.
     pub(super) fn conflicts_with_users(&self, node: u32, wanted: &ObservedJob) -> bool {
         let mut here = self.jobs.values().filter(|job| {
             job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
@@ -120,7 +120,8 @@ impl Slurmctld {
         })
     }
 
-    /// Whether one of a job that is there, parked ones aside, and this one wants the node for itself (`--exclusive`).
+    /// Whether one of a job that is there, parked ones aside, and this one wants the node for
+    /// itself (`--exclusive`).
     pub(super) fn conflicts_with_exclusive(&self, node: u32, wanted: &ObservedJob) -> bool {
         let mut here = self.jobs.values().filter(|job| {
             let counts = job

@@ -24,10 +24,10 @@ pub(super) struct ModelRun {
     pub(super) shares: Vec<f64>,
     /// What each of these measures of it.
     pub(super) gauges: Vec<Option<NeedGauge>>,
-    /// The percents of what it asked for that it can use, by phase, and its present phase.
+    /// The percents of its request that it can use, by phase, and its present phase.
     pub(super) uses: Vec<u8>,
     pub(super) phase: usize,
-    /// Since when it is held back although it counts with less than it asked for.
+    /// Since when it is held back although it is counted with less than its request.
     pub(super) held_back: Option<Time>,
     /// Nodes on which processes are left.
     pub(super) alive: BTreeSet<u32>,
@@ -39,7 +39,7 @@ pub(super) struct ModelRun {
     pub(super) ends: bool,
     /// A warning has ended them, and how.
     pub(super) warning_ended: Option<JobOutcome>,
-    /// Nodes that could not be told so.
+    /// Nodes that the signal to end could not reach.
     pub(super) unsignalled: BTreeSet<u32>,
     /// Nodes on which it was parked then: what is in swap ends there.
     pub(super) parked_at_end: BTreeSet<u32>,
@@ -47,9 +47,10 @@ pub(super) struct ModelRun {
     pub(super) cold_mib: BTreeMap<u32, u64>,
     /// MiB of swap, by node, that it still has since it was parked there last.
     pub(super) kept_swap_mib: BTreeMap<u32, u64>,
-    /// Work that was done before, in other runs: microseconds of run time with all the CPU that it needs.
+    /// Work that was done before, in other runs: microseconds of run time with all the CPU that it
+    /// needs.
     pub(super) kept: f64,
-    /// The same, and what was done in this one.
+    /// `kept`, and the work that was done in this run.
     pub(super) done: f64,
     pub(super) work: Span,
     /// Work done in a microsecond.
@@ -94,7 +95,7 @@ impl ClusterModel {
         self.rate_all(nodes, None);
     }
 
-    /// The same where this run, which is there, does something else than before.
+    /// Counts the rates on these nodes again, where this run, which is there, changed.
     pub(super) fn rate_changed(&mut self, nodes: &[u32], changed: u64) {
         self.rate_all(nodes, Some(changed));
     }
@@ -286,7 +287,8 @@ impl ClusterModel {
         !frozen.pinned && then >= frozen.since && amounts.get(&job) >= Some(&frozen.memory_mib)
     }
 
-    /// Whether this node says that the job, which is being parked, cannot be: so long after nothing of it has moved.
+    /// Whether this node says that the job, which is being parked, cannot be: so long after nothing
+    /// of it has moved.
     pub(super) fn is_stuck_on(&self, job: u32, node: u32) -> bool {
         let machine = self.machines.get(node as usize);
         let frozen = machine.filter(|machine| machine.takes_orders());

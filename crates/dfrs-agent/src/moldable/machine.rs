@@ -11,10 +11,11 @@ use crate::observation::{Observation, ObservedJob, ObservedState};
 
 /// How long processes take to end, in seconds.
 const ENDING_SECONDS: f64 = 5.0;
-/// A job that should be over stays for as long again as it is late, and so long at least, in seconds.
+/// A job that should be over stays for as long again as it is late, and so long at least, in
+/// seconds.
 const MIN_LATE_SECONDS: f64 = 60.0;
 
-/// All nodes, whoever may use them, by their positions.
+/// All nodes, by their positions, whichever jobs may use them.
 pub(super) struct NodeAvailability {
     /// Seconds from now until each is expected to be free, if it is in use.
     until: Vec<Option<f64>>,
@@ -67,8 +68,8 @@ impl NodeAvailability {
         }
     }
 
-    /// The machine of jobs that may use these nodes, and where each of them may run, if not everywhere. O(nodes of all
-    /// jobs).
+    /// The machine of jobs that may use these nodes, and where each of them may run, if not
+    /// everywhere. O(nodes of all jobs).
     pub(super) fn machine(&self, allowed: Vec<&[u32]>) -> (LiveMachine, Vec<Option<ProcessorSet>>) {
         let mut usable = vec![false; self.up.len()];
         for position in allowed.iter().flat_map(|allowed| allowed.iter()) {
@@ -123,7 +124,7 @@ fn time_left(
             left.min(left_of_limit(job, facts.now).max(ENDING_SECONDS))
         }
         (ObservedState::Ended | ObservedState::Pending, _) => ENDING_SECONDS,
-        // Whoever suspended it says when it goes on.
+        // The operator that suspended it decides when it goes on.
         _ => NO_LIMIT,
     }
 }

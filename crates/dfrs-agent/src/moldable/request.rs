@@ -1,4 +1,4 @@
-//! What a job asks for: on which nodes, on how many of them, and how long it takes on each number.
+//! A job's request: on which nodes, on how many of them, and how long it takes on each number.
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub(super) const NO_LIMIT: f64 = 365.0 * 86_400.0;
 pub enum Unfit {
     /// No number of nodes that it allows is there, even if all were free and up.
     Never {
-        /// The fewest nodes that it asks for; 0: no node is large enough for one of its tasks.
+        /// The fewest nodes that it requests; 0: no node is large enough for one of its tasks.
         needed: u32,
         /// Nodes that it may use and that are large enough.
         nodes: u32,
@@ -40,7 +40,7 @@ enum TaskLayout {
     Together(u32),
 }
 
-/// What a job asks for.
+/// A job's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MoldableRequest {
     /// On how many nodes it may run.
@@ -50,7 +50,7 @@ pub(super) struct MoldableRequest {
     tasks: TaskLayout,
 }
 
-/// What this job, which waits, asks for. O(nodes).
+/// The request of this job, which waits. O(nodes).
 ///
 /// # Errors
 ///

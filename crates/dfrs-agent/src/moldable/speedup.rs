@@ -34,7 +34,8 @@ pub fn parse_comment(comment: &str) -> Result<Option<Speedup>, &str> {
     parse(&word[PREFIX.len()..]).map(Some).ok_or(word)
 }
 
-/// The word within blanks and semicolons, which commas may set apart from words before it; it has commas itself.
+/// The word within blanks and semicolons, which commas may set apart from words before it; it has
+/// commas itself.
 fn words_of(text: &str) -> Option<&str> {
     let at = text.rfind(PREFIX)?;
     let is_apart = at == 0 || text[..at].ends_with(',');

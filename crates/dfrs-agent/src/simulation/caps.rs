@@ -1,4 +1,5 @@
-//! The rule that caps are in force: every job that runs may use as much of its nodes as its yield says.
+//! The rule that caps are in force: every job that runs may use as much of its nodes as its yield
+//! says.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ impl Caps {
             let Some(share) = self.yields.get(&job).filter(|_| is_managed) else {
                 continue;
             };
-            // Who has a node for itself is not capped there.
+            // A job that has a node for itself is not capped there.
             let is_whole = partition.is_some_and(|name| config.moldable(name).is_some());
             let wanted = if is_whole { 1.0 } else { share * need };
             if cap.is_some_and(|cap| (cap - wanted).abs() <= ROUNDING) {

@@ -5,8 +5,8 @@ use super::scenario::TrialScenario;
 use super::uses::{add_line, add_to_text};
 use crate::model::acts::Act;
 
-/// Gives some scenarios one, and sees to it that all jobs can keep below it on their partition without one of its
-/// nodes: Slurm would not take others.
+/// Gives some scenarios a load ceiling, and sees to it that all jobs can keep below it on their
+/// partition without one of its nodes: Slurm would not take others.
 pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
     let mut draw = Draw::new(seed ^ 0x0063_6569_6c65);
     if !draw.chance(15) {

@@ -16,7 +16,7 @@ const REASON_TIMEOUT: i64 = 60 * SECOND;
 pub(super) struct DrainRule(BTreeMap<u32, Time>);
 
 impl DrainRule {
-    /// What is wrong by now, if anything is. `schedules`: somebody is there to say it.
+    /// What is wrong by now, if anything is. `schedules`: an agent is there to report it.
     pub(super) fn look(&mut self, model: &ClusterModel, schedules: bool) -> Result<(), String> {
         let is_reporting = schedules && model.serves();
         let nodes = model.nodes().iter().filter(|_| is_reporting);

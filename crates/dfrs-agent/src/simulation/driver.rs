@@ -1,5 +1,5 @@
-//! What the plugin's runtime does around an agent, without waiting: from one event of the model, or one
-//! moment at which the agent has something to do, to the next.
+//! What the plugin's runtime does around an agent, without waiting: from one event of the model, or
+//! one moment at which the agent has something to do, to the next.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,7 +20,8 @@ use crate::{Agent, Ports};
 
 /// How often the plugin looks whether there is something to do.
 const TICK: i64 = 100_000;
-/// The same while steps are under way and nothing has changed, for a driver that spares the agent looks.
+/// How often it looks while steps are under way and nothing has changed, for a driver that spares
+/// the agent looks.
 const IDLE_TICK: i64 = 1_000_000;
 /// Between two attempts to give back what is parked.
 const GIVE_BACK_INTERVAL: i64 = 2_000_000;
@@ -74,9 +75,9 @@ impl Driver {
         driver
     }
 
-    /// Spares the agent the looks that show nothing new: the plugin looks for the rest of each second in which
-    /// something changed, and every few seconds anyway. Steps that wait for nothing but time go on within a
-    /// second and not within a tenth of one.
+    /// Spares the agent the looks that show nothing new: the plugin looks for the rest of each
+    /// second in which something changed, and every few seconds anyway. Steps that wait for nothing
+    /// but time go on within a second and not within a tenth of one.
     pub fn look_at_changes_only(&mut self) {
         self.model.borrow_mut().report_changes_only();
         self.set_max_sleep(Span(i64::MAX / 4));
@@ -175,8 +176,8 @@ impl Driver {
         now
     }
 
-    /// Goes on to the next moment at which something happens, but not beyond `until`. Returns whether it
-    /// is `until`.
+    /// Goes on to the next moment at which something happens, but not beyond `until`. Returns
+    /// whether it is `until`.
     pub fn step(&mut self, until: Time) -> bool {
         let tick = self.tick_at();
         let event = self.model.borrow().next_event();
@@ -272,8 +273,8 @@ impl Driver {
         }
     }
 
-    /// Reads dfrs.conf and makes an agent, or, if it `may_give_back`, one that gives back what was parked.
-    /// `unkept`: the state, where it is newer than what is kept.
+    /// Reads dfrs.conf and makes an agent, or, if it `may_give_back`, one that gives back what was
+    /// parked. `unkept`: the state, where it is newer than what is kept.
     fn set_up(&mut self, unkept: Option<State>, may_give_back: bool) {
         let state = unkept.unwrap_or_else(|| self.model.borrow().kept().clone());
         self.config = Config::parse(&self.conf, "dfrs.conf").ok();
@@ -330,7 +331,7 @@ impl Driver {
     }
 }
 
-/// Those that this configuration schedules, and those that have still to be given back.
+/// The partitions that this configuration schedules, and those that have still to be given back.
 fn partitions(config: &Config, state: &State) -> Vec<String> {
     let mut partitions = config.partition_names();
     partitions.extend(state.dropped_partitions(config));

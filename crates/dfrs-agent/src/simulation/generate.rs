@@ -108,7 +108,7 @@ impl Kinds {
         Self(KINDS.iter().map(|(kind, _)| *kind).collect())
     }
 
-    /// Those that the reconciler is known to stand.
+    /// The faults that the reconciler is known to stand.
     #[must_use]
     pub fn sound() -> Self {
         let mut kinds = Self::all();
@@ -182,8 +182,8 @@ pub fn generate(seed: u64, kinds: &Kinds) -> TrialScenario {
 /// Submissions come, and things go wrong, within this.
 const BUSY_SECONDS: i64 = 150;
 
-/// What decides: the papers' policy, the default one, or that without reservations. Drawn apart, so that all other
-/// draws of a seed stay as they are.
+/// What decides: the papers' policy, the default one, or that without reservations. Drawn apart, so
+/// that all other draws of a seed stay as they are.
 fn policy(seed: u64) -> Vec<String> {
     let mut draw = Draw::new(!seed);
     let own = draw

@@ -1,5 +1,5 @@
-//! Users who want their jobs never to give way: a hold on their own running job, and steps without end. Drawn apart:
-//! what other seeds draw stays as it is.
+//! Users who want their jobs never to be preempted: a hold on their own running job, and steps
+//! without end. Drawn apart: what other seeds draw stays as it is.
 
 use super::draw::Draw;
 use super::scenario::TrialScenario;

@@ -8,7 +8,7 @@ use crate::model::JobSubmission;
 use crate::model::acts::Act;
 use crate::observation::ObservedJob;
 
-/// Makes some partitions of the scenario such ones, for good or for a while, and their jobs moldable.
+/// Makes some partitions of the scenario moldable, for good or for a while, and their jobs, too.
 pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
     let mut draw = Draw::new(seed ^ 0x006d_6f6c_6461_626c);
     for nodes in scenario.nodes.clone() {

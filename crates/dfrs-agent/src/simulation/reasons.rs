@@ -6,11 +6,11 @@ use dfrs_proto::journal::{EventKind, JournalEvent};
 
 use crate::live_journal::BY_OTHERS;
 
-/// Jobs that DFRS has started, of which the journal has not told yet.
+/// Jobs that DFRS has started, and whose start is not in the journal yet.
 #[derive(Debug, Default)]
 pub(super) struct ReasonRule {
     started: BTreeSet<String>,
-    /// Refusals that the journal has told of, by job.
+    /// Refusals in the journal, by job.
     refused: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -30,10 +30,10 @@ impl ReasonRule {
         self.refused.clear();
     }
 
-    /// The journal tells this. What is wrong with that, if anything.
+    /// Checks this event of the journal. Returns what is wrong with it, if anything.
     pub(super) fn follow(&mut self, event: &JournalEvent) -> Result<(), String> {
         let (job, starts) = match &event.kind {
-            // Another writer does not know what was told before.
+            // Another writer does not know what was written before.
             EventKind::Platform { .. } => {
                 self.refused.clear();
                 return Ok(());

@@ -10,9 +10,9 @@
 //! heal 120
 //! ```
 //!
-//! Times are seconds since the start. Jobs are named by the numbers that they are submitted with, nodes
-//! by their positions. At `heal` all that went wrong is mended and all holds are lifted; after that
-//! everything has to finish.
+//! Times are seconds since the start. Jobs are named by the numbers that they are submitted with,
+//! nodes by their positions. At `heal` all that went wrong is mended and all holds are lifted;
+//! after that everything has to finish.
 
 use std::fmt::Write;
 
@@ -58,7 +58,7 @@ pub struct TrialScenario {
 }
 
 impl TrialScenario {
-    /// Reads one.
+    /// Reads a scenario.
     ///
     /// # Errors
     ///

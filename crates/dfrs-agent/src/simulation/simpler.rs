@@ -7,9 +7,9 @@ use crate::model::acts::Act;
 use crate::model::{JobSubmission, ModelSettings, job};
 use crate::observation::ObservedJob;
 
-/// The simplification of this number, if there are so many: `None` inside if it changes nothing, or makes
-/// a scenario in which jobs can never finish. Each of them makes the scenario smaller by some measure, so
-/// that it can be repeated only so often.
+/// The simplification of this number, if there are so many: `None` inside if it changes nothing, or
+/// makes a scenario in which jobs can never finish. Each of them makes the scenario smaller by some
+/// measure, so that it can be repeated only so often.
 pub(super) fn simpler(scenario: &TrialScenario, number: usize) -> Option<Option<TrialScenario>> {
     let whole = WHOLE.len();
     let groups = scenario.nodes.len();

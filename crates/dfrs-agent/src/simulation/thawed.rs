@@ -1,5 +1,5 @@
-//! The rule that what Slurm counts is thawed: a job that gets its memory back need not wait for its resume
-//! to be thawed, which would then cost it time.
+//! The rule that what Slurm counts is thawed: a job that gets its memory back need not wait for its
+//! resume to be thawed, which would then cost it time.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl Thawed {
         }
     }
 
-    /// Orders get lost, or nobody is there to give them.
+    /// Orders get lost, or no agent is there to give them.
     pub(super) fn forget(&mut self) {
         self.0.clear();
     }

@@ -67,7 +67,8 @@ pub fn programs(scenario: &TrialScenario) -> Result<BTreeMap<u32, JobProgram>, F
     Ok(model.programs().clone())
 }
 
-/// The same, with everything that was done, logged and written to the journal in it, line by line.
+/// Runs the scenario, and returns everything that was done, logged and written to the journal in
+/// it, line by line.
 pub fn run_with_transcript(scenario: &TrialScenario) -> (Vec<String>, Result<Passed, Failure>) {
     let mut trial = Trial::new(scenario);
     trial.watch.transcript = Some(Vec::new());
@@ -129,7 +130,7 @@ impl Trial {
         let later: i64 = acts().map(clock_setback).sum();
         let enough = scenario.heal.0 + MIN_TIMEOUT.0 + WORK_FACTOR * work + later;
         self.until(Time(begins + enough), true)?;
-        // What the nodes were told last is done by then.
+        // The last orders to the nodes are carried out by then.
         let now = self.driver.model().borrow().now();
         self.until(Time(now.0 + 130 * SECOND), false)?;
         let over = self.watch.end(&self.driver);

@@ -1,5 +1,5 @@
-//! Jobs that use less than they asked for, and a dfrs.conf by which they count with that; drawn apart: what
-//! other seeds draw stays as it is.
+//! Jobs that use less than they requested, and a dfrs.conf by which they are counted with that;
+//! drawn apart: what other seeds draw stays as it is.
 
 use dfrs_core::Span;
 

@@ -50,7 +50,7 @@ pub(super) struct Watch {
     is_shadow: bool,
     /// It schedules nothing, but may have to give back what it parked.
     is_off: bool,
-    /// Since when nobody watches although DFRS is to.
+    /// Since when no agent looks although DFRS is to.
     unwatched: Option<Time>,
     /// Since when a job could run.
     could_run: BTreeMap<u32, Time>,
@@ -283,7 +283,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What the nodes were told is in force soon.
+    /// Orders that were sent to nodes are in force soon.
     fn orders_are_enforced(
         &mut self,
         driver: &Driver,
@@ -304,7 +304,8 @@ impl Watch {
         thawed.map_err(|what| ("what is counted is thawed", what))
     }
 
-    /// Who counts with less than it asked for, and is held back, has its request back soon.
+    /// A job that is counted with less than its request, and is held back, has its request back
+    /// soon.
     fn throttled_jobs_are_restored(
         &self,
         driver: &Driver,
@@ -356,7 +357,7 @@ impl Watch {
         Ok(())
     }
 
-    /// No job waits beside nodes that nobody uses.
+    /// No job waits beside nodes that are idle.
     fn no_job_waits_for_idle_nodes(&mut self, driver: &Driver) -> Result<(), BrokenRule> {
         let model = driver.model().borrow();
         let config = driver.config().filter(|config| config.mode == Mode::Full);

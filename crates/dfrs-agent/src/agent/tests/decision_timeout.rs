@@ -29,7 +29,7 @@ fn decision_starts_nothing_and_is_retried_when_it_times_out() {
     assert_eq!(cluster.state(1), ObservedState::Pending);
     assert_eq!(cluster.state(2), ObservedState::Pending);
 
-    // Once more in vain: the next pause is longer.
+    // A second failure: the next backoff is longer.
     cluster.now += 1;
     assert_eq!(pass_with_timeout(&mut cluster).ended_decisions, 2);
     cluster.run(19);

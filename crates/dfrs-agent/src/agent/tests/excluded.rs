@@ -4,7 +4,7 @@ use dfrs_core::{Action, Cluster, JobId, Mapping, NodeIndex, Plan, Violation, che
 
 use super::*;
 
-/// What is found if job 1 gets a task less than it asks for wherever it starts.
+/// The violations if job 1 gets a task less than it requests wherever it starts.
 fn check_with_missing_task(cluster: &Cluster, plan: &Plan) -> Vec<Violation> {
     let mut plan = plan.clone();
     for planned in &mut plan.actions {
@@ -15,7 +15,7 @@ fn check_with_missing_task(cluster: &Cluster, plan: &Plan) -> Vec<Violation> {
     check(cluster, &plan)
 }
 
-/// What is found if every plan names a job that nobody knows.
+/// The violations if every plan names a job that does not exist.
 fn check_with_unknown_job(cluster: &Cluster, plan: &Plan) -> Vec<Violation> {
     let mut plan = plan.clone();
     for planned in &mut plan.actions {

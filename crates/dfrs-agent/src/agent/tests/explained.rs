@@ -1,4 +1,4 @@
-//! What is told of single jobs.
+//! Explanations of single jobs.
 
 use super::*;
 

@@ -75,7 +75,7 @@ fn limit_is_restored_when_dfrs_requeues_a_checkpoint_job() {
         comment: "dfrs:checkpoint".into(),
         ..job(1, 1)
     });
-    // There is room for it only in the place of the first, which alone can give way.
+    // There is room for it only in the place of the first, which alone can be preempted.
     cluster.daemons.0.borrow_mut().facts.can_park.clear();
     cluster.submit(sized(9, 300));
     cluster.run(12);

@@ -1,4 +1,4 @@
-//! Jobs of users who had much of the machine lately.
+//! Jobs of users who had much of the cluster recently.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn job_inherits_recent_virtual_time_of_its_user() {
     let mut cluster = after_an_hour(with_longest_pause(86_400));
     let had = inherited(&cluster, 2);
     assert!((2900..3000).contains(&had), "{had}");
-    // It has hardly run, but it is not new: who is gets its place at once.
+    // It has hardly run, but it is not new: a new job would get its place at once.
     cluster.submit(of_another_user(3));
     cluster.run(3);
     assert_eq!(inherited(&cluster, 3), 0);

@@ -11,8 +11,8 @@ const LATEST: usize = LONGEST + 55;
 /// How long each of the others runs.
 const TURN: i64 = 50;
 
-/// One long job on one node, and then for so long others that leave no room for it, one after the other:
-/// whether it runs, second by second.
+/// One long job on one node, and then for so long others that leave no room for it, one after
+/// another: whether it runs, second by second.
 fn run_against_other_jobs(longest_pause: &str, seconds: i64) -> Vec<bool> {
     let text = format!(
         "Mode=full\nSwapPerNode=10000\nMovesPerHour=unlimited\nLongestPause={longest_pause}\nPartition=dfrs\n"

@@ -1,4 +1,4 @@
-//! Jobs that live on less than they asked for.
+//! Jobs that need less than they requested.
 
 use super::*;
 use dfrs_core::Need;
@@ -12,7 +12,7 @@ fn measured() -> Config {
     }
 }
 
-/// Two jobs that ask for all four CPUs of the only node.
+/// Two jobs that request all four CPUs of the only node.
 fn two_full_jobs(config: Config) -> TestCluster {
     let mut cluster = TestCluster::with_config(1, config);
     cluster.submit(job(1, 4));
@@ -129,7 +129,7 @@ fn need_is_reset_when_job_is_parked_or_restarted() {
     cluster.run(3);
     assert_eq!(cluster.state(1), ObservedState::Suspended);
     assert_eq!(need(&cluster), 8);
-    // What is parked is not asked about: the nodes forget it, too.
+    // Nodes are not queried about parked jobs: they drop them, too.
     set_need(&mut cluster, 1, 8);
     cluster.slurm.0.borrow_mut().end(3);
     cluster.run(20);

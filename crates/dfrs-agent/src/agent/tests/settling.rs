@@ -12,7 +12,7 @@ fn a_job_is_not_paused_before_it_has_settled() {
     ];
     for (mobility, pause) in ways {
         let mut cluster = TestCluster::new(1);
-        // Before that nobody is requeued, settled or not.
+        // Before that no job is requeued, settled or not.
         cluster.run(20);
         cluster.submit(ObservedJob {
             comment: format!("dfrs:{mobility}"),
@@ -104,7 +104,7 @@ fn a_job_that_came_back_may_be_paused_at_once() {
     assert_eq!(cluster.state(3), ObservedState::Running);
 }
 
-/// The jobs whose nodes were told again since somebody looked.
+/// The jobs whose resumption was repeated since the last call.
 fn take_repeated(cluster: &TestCluster) -> Vec<u32> {
     std::mem::take(&mut cluster.slurm.0.borrow_mut().repeated_resumptions)
 }

@@ -105,7 +105,7 @@ impl JournalBuffer {
     }
 }
 
-/// A story whose journal is kept.
+/// A cluster whose journal is kept.
 fn with_journal(node_count: u32, config: Config) -> (TestCluster, JournalBuffer) {
     use dfrs_proto::journal::JournalWriter;
 

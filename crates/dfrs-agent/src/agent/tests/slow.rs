@@ -4,7 +4,7 @@ use dfrs_core::Bytes;
 
 use super::*;
 
-/// How often the first of two jobs that take turns on a node is parked in 400 s, with a remap every
+/// How often the first of two jobs that alternate on a node is parked in 400 s, with a remap every
 /// 20 s, if parking takes so many seconds.
 fn count_parks(parking_takes: i64) -> usize {
     let mut config = config();
@@ -25,7 +25,7 @@ fn count_parks(parking_takes: i64) -> usize {
 #[test]
 fn remaps_are_rarer_when_parking_is_slower() {
     assert_eq!(count_parks(0), 10, "every second period");
-    // In turn four times as long as the other took to leave.
+    // They alternate, each for four times as long as the other took to leave.
     let slow = count_parks(10);
     assert!((4..=5).contains(&slow), "{slow} times");
 }
@@ -102,7 +102,8 @@ fn memory_is_granted_once_when_two_jobs_wait_for_it() {
     assert_eq!(cluster.state(3), ObservedState::Running);
 }
 
-/// Two jobs on one node, for which a third one makes one of them leave; what nodes say of the first.
+/// Two jobs on one node, for which a third one makes one of them leave; what nodes report of the
+/// first.
 fn with_unparkable_job() -> TestCluster {
     let mut config = config();
     config.settle_time = Span(0);

@@ -62,7 +62,7 @@ fn a_forgotten_suspension_is_repeated_and_its_memory_released() {
     cluster.kill_and_start_with(kept);
     cluster.run(2);
     assert_eq!(cluster.calls(), ["abort on n0 2", "suspend 1"]);
-    // Its nodes have said since before that it is parked; slurmd hears of the suspension by then.
+    // Its nodes have reported before that it is parked; slurmd receives the suspension by then.
     cluster.run(3);
     assert_eq!(cluster.count("release 1"), 1);
 }

@@ -1,5 +1,5 @@
-//! Small jobs (starved.txt) on nodes that give them less than they promise, and on which pausing takes
-//! long; with the configuration of docker/demo, and with the papers' policy.
+//! Small jobs (starved.txt) on nodes that give them less than they promise, and on which pausing
+//! takes long; with the configuration of docker/demo, and with the papers' policy.
 
 use std::collections::VecDeque;
 
@@ -167,7 +167,8 @@ fn run(machine: NodeTiming, policy: &str) -> (usize, i64) {
     (run.pauses, seconds)
 }
 
-/// At most so many pauses, and so many seconds, on this machine: under the papers' policy and under the demo's.
+/// Checks the bounds of the number of pauses and of the seconds on these nodes, under the papers'
+/// policy and under the demo's.
 fn assert_bounds(machine: NodeTiming, papers: (usize, i64), demo: (usize, i64)) {
     for (policy, max) in [(PAPERS, papers), (DEMO, demo)] {
         let (pauses, end) = run(machine, policy);

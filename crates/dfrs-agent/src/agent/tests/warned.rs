@@ -3,7 +3,7 @@
 use super::*;
 use crate::slurm::Ending;
 
-/// The first of two jobs, which asks for warnings, was warned to make room for the second.
+/// The first of two jobs, which requests warnings, was warned to make room for the second.
 fn one_is_warned() -> TestCluster {
     let mut cluster = TestCluster::new(1);
     cluster.submit(ObservedJob {
@@ -21,7 +21,8 @@ fn one_is_warned() -> TestCluster {
     panic!("it is not warned");
 }
 
-/// The warned job's script ends by itself, or is cancelled. `is_shown`: it is still seen to complete.
+/// The warned job's script ends by itself, or is cancelled. `is_shown`: it is still seen to
+/// complete.
 fn end(cluster: &TestCluster, by_itself: Option<Ending>, is_shown: bool) {
     let mut slurmctld = cluster.slurm.0.borrow_mut();
     if let Some(ending) = by_itself {
@@ -34,8 +35,8 @@ fn end(cluster: &TestCluster, by_itself: Option<Ending>, is_shown: bool) {
     }
 }
 
-/// The warned job ends so by itself, is queued again, and runs for at most a minute more. Its virtual time when it
-/// ended, and after that.
+/// The warned job ends so by itself, is queued again, and runs for at most a minute more. Returns
+/// its virtual time when it ended, and after that.
 fn requeue_after(ending: Ending, is_shown: bool) -> (Span, Span) {
     let mut cluster = one_is_warned();
     let virtual_time = |cluster: &TestCluster| {

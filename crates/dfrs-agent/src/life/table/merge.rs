@@ -5,7 +5,8 @@ use super::outcome::TransitionOutcome;
 /// Which way each choice goes, `None`: either; and what follows.
 type Ways = (Vec<Option<usize>>, TransitionOutcome);
 
-/// Leaves out the choice at `position`, which can go so many ways, where all of them lead to the same.
+/// Leaves out the choice at `position`, which can go so many ways, where all of them lead to the
+/// same.
 pub(super) fn without_choice(all: Vec<Ways>, position: usize, count: usize) -> Vec<Ways> {
     let mut fewer: Vec<Ways> = Vec::new();
     for (ways, outcome) in &all {

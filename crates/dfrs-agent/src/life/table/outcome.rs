@@ -38,8 +38,8 @@ impl TransitionOutcome {
         Self { becomes, and }
     }
 
-    /// One for both, if they only differ in whether the job pauses or begins again: what it does follows
-    /// from whether it keeps a checkpoint.
+    /// One outcome for both, if they only differ in whether the job pauses or restarts: that
+    /// follows from whether it keeps a checkpoint.
     pub(super) fn or(&self, other: &Self) -> Option<Self> {
         let becomes = self.becomes.strip_suffix("to pause")?;
         let is_other = other.becomes.strip_suffix("to restart") == Some(becomes);

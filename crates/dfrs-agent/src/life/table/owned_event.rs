@@ -33,7 +33,7 @@ impl OwnedEvent {
     }
 }
 
-/// What plans ask of jobs.
+/// The actions that plans contain.
 pub(super) fn planned() -> [(&'static str, Action); 4] {
     let id = JobId(1);
     let here = || {
@@ -50,8 +50,8 @@ pub(super) fn planned() -> [(&'static str, Action); 4] {
     ]
 }
 
-/// Slurm's answers to the steps that a job in this phase can ask for: the words, when it is asked for, and
-/// what happens.
+/// Slurm's answers to the steps that a job in this phase can request: the words, when it is
+/// requested, and what happens.
 pub(super) fn answers(scene: &Scene) -> Vec<(String, Scene, OwnedEvent)> {
     let mut known = BTreeSet::new();
     let mut all = Vec::new();

@@ -224,7 +224,7 @@ impl Scene {
         samples::in_phase((self.phase)(since))
     }
 
-    /// What a job with this life would ask of Slurm.
+    /// The step that a job with this life would request from Slurm.
     pub(super) fn next_step(&self, life: &Life) -> Option<LifeStep> {
         self.with_context(|context| life.next_step(context, self.park_status))
     }
