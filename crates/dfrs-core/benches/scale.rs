@@ -1,5 +1,5 @@
-//! Decisions on large clusters with thousands of jobs at once. `cargo bench --bench scale -- --test` takes
-//! each once, also under callgrind.
+//! Decisions on large clusters with thousands of jobs at once. `cargo bench --bench scale --
+//! --test` takes each once, also under callgrind.
 
 mod common;
 
@@ -59,7 +59,8 @@ fn loaded(criterion: &mut Criterion) {
     }
 }
 
-/// Jobs that cannot move, ten for each node waiting: five end, and five come. With and without a reservation.
+/// Jobs that cannot move, ten for each node waiting: five end, and five come. With and without a
+/// reservation.
 fn own_policy(criterion: &mut Criterion) {
     let without = "GreedyPMC*/move-per/OPT=VT/MINVT=600".parse();
     let policies = [without.expect("a policy"), Policy::own()];

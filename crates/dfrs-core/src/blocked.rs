@@ -15,11 +15,11 @@ pub(crate) struct BlockedDiagnosis<'a> {
     all_up: bool,
     /// After the plan.
     after: PlacementTest,
-    /// The same if loads were not limited; not asked where they are not.
+    /// If loads were not limited; `None` where they are not.
     without_ceilings: Option<PlacementTest>,
     /// If no job ran.
     empty: Option<PlacementTest>,
-    /// If nobody used anything and all nodes were up.
+    /// If no resource was in use and all nodes were up.
     best_case: Option<PlacementTest>,
 }
 
@@ -42,7 +42,8 @@ impl PlacementTest {
         self.fit_cache.could_place(cluster, &self.usage, job)
     }
 
-    /// The same, and for several kinds of tasks whether Greedy finds a place for all together.
+    /// Whether all tasks could be placed; for several kinds of tasks, whether Greedy finds a place
+    /// for all together.
     fn places(&mut self, cluster: &Cluster, job: &Job) -> bool {
         self.could_place(cluster, job)
             && (job.has_one_kind() || place(cluster, &self.usage, job).is_some())
@@ -63,8 +64,8 @@ impl<'a> BlockedDiagnosis<'a> {
         }
     }
 
-    /// Why this waiting job was not placed. O(distinct spaces of nodes), but O(nodes) for a job with
-    /// rules of its own about nodes.
+    /// Why this waiting job was not placed. O(distinct spaces of nodes), but O(nodes) for a job
+    /// with rules of its own about nodes.
     pub(crate) fn reason(&mut self, job: &Job) -> Blocked {
         let cluster = self.cluster;
         if let JobState::Parked(mapping) = &job.state {

@@ -12,9 +12,9 @@ use crate::usage::{SwapUsage, Usage};
 
 pub use violation::{NamedNode, Severity, Shortage, Step, Violation, ViolationKind, jobs_at_fault};
 
-/// Every invariant that the cluster breaks by itself: the order of jobs, task counts, node positions.
-/// That a node's memory is exceeded is no violation; it can happen, and a plan must cope. O(jobs +
-/// runs).
+/// Every invariant that the cluster breaks by itself: the order of jobs, task counts, node
+/// positions. That a node's memory is exceeded is no violation; it can happen, and a plan must
+/// cope. O(jobs + runs).
 #[must_use]
 pub fn check_cluster(cluster: &Cluster) -> Vec<Violation> {
     let mut checker = Checker::new(cluster);
@@ -38,9 +38,10 @@ pub fn check_cluster(cluster: &Cluster) -> Vec<Violation> {
     checker.violations
 }
 
-/// Every invariant that `plan` breaks when carried out on `cluster`, action by action. The layout of a
-/// parked job that comes back to its nodes is not looked at: it may have changed, and the job has no
-/// other place. O(actions × runs + nodes), and O(jobs log runs) for each resource that is exceeded.
+/// Every invariant that `plan` breaks when carried out on `cluster`, action by action. The layout
+/// of a parked job that comes back to its nodes is not looked at: it may have changed, and the job
+/// has no other place. O(actions × runs + nodes), and O(jobs log runs) for each resource that is
+/// exceeded.
 #[must_use]
 pub fn check(cluster: &Cluster, plan: &Plan) -> Vec<Violation> {
     let mut checker = Checker::new(cluster);
@@ -258,7 +259,8 @@ impl<'a> Checker<'a> {
     /// The job's tasks take their places.
     fn arrive(&mut self, index: usize, mapping: &Mapping, origin: Origin<'_>) {
         let job = &self.cluster.jobs[index];
-        // What is in the swap of nodes has no other place, whatever the job has become: Slurm lets it give up nodes.
+        // What is in the swap of nodes has no other place, whatever the job has become: Slurm lets
+        // it give up nodes.
         let may_choose = !matches!(origin, Origin::Swap);
         if may_choose {
             self.check_count(job, mapping);

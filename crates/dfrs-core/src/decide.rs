@@ -13,26 +13,27 @@ use crate::stop::{Stop, Stopped};
 use crate::target::{Target, waits};
 use crate::units::Time;
 
-/// Decides what to do now about everything that happened. Pure: same arguments, same decision. The roster
-/// is as before afterwards, until the decision is adopted.
+/// Decides what to do now about everything that happened. Pure: same arguments, same decision. The
+/// roster is as before afterwards, until the decision is adopted.
 ///
-/// What happened is decided about stage by stage, each on what those before have left: first room that
-/// jobs or nodes gave back, then the submissions in their order, then the period. A remap of all jobs is
-/// not repeated within a decision: of several submissions under MCB8 the last one speaks for all, and the
-/// period for everything. What the stages come to together is the decision: a job that one of them paused
-/// and another brought back to its place does not change at all, and elsewhere it migrates.
+/// What happened is decided about stage by stage, each on what those before have left: first room
+/// that jobs or nodes gave back, then the submissions in their order, then the period. A remap of
+/// all jobs is not repeated within a decision: of several submissions under MCB8 the last one
+/// speaks for all, and the period for everything. What the stages come to together is the decision:
+/// a job that one of them paused and another brought back to its place does not change at all, and
+/// elsewhere it migrates.
 ///
-/// A submission of a job that is not waiting, or not known, changes nothing but yields, unless the policy
-/// remaps at submissions (MCB8). The budget of moves is that of the whole decision.
+/// A submission of a job that is not waiting, or not known, changes nothing but yields, unless the
+/// policy remaps at submissions (MCB8). The budget of moves is that of the whole decision.
 ///
 /// The cluster's jobs must be ascending by identity and its mappings within its nodes
-/// ([`crate::check::check_cluster`] says whether they are); otherwise the decision is of no use, though
-/// nothing panics.
+/// ([`crate::check::check_cluster`] says whether they are); otherwise the decision is of no use,
+/// though nothing panics.
 ///
-/// Cost: Greedy takes O(nodes + tasks log tasks) for each job that may fit; GreedyP and GreedyPM look
-/// again at the nodes of each job that gives way. MCB8 is near-linear in nodes plus jobs for each of at
-/// most 9 yields, and that once more for each job that it drops. Waiting jobs that want the same are
-/// looked at one by one only where there is room.
+/// Cost: Greedy takes O(nodes + tasks log tasks) for each job that may fit; GreedyP and GreedyPM
+/// look again at the nodes of each job that is preempted. MCB8 is near-linear in nodes plus jobs
+/// for each of at most 9 yields, and that again for each job that it drops. Waiting jobs with the
+/// same demand are looked at one by one only where there is room.
 pub fn decide<'a>(
     policy: &'a Policy,
     roster: &'a mut Roster,
@@ -43,9 +44,10 @@ pub fn decide<'a>(
     Decision::new(policy, roster, now, outcome)
 }
 
-/// As [`decide`], but ended as soon as `may_go_on` says no. It is asked now and then: before each stage,
-/// each time that all jobs are packed anew, and once for some dozens of jobs that are placed one by one;
-/// not while the decision is read. As long as the same is answered, the same is decided.
+/// As [`decide`], but ended as soon as `may_go_on` returns no. It is called now and then: before
+/// each stage, before each packing of all jobs, and once for some dozens of jobs that are placed
+/// one by one; not while the decision is read. The same results of `may_go_on` give the same
+/// decision.
 ///
 /// # Errors
 ///
@@ -65,7 +67,8 @@ pub fn decide_while<'a>(
     Ok(Decision::new(policy, roster, now, outcome))
 }
 
-/// What all stages come to together; those before it was to stop, if it was. The roster is as before.
+/// What all stages come to together; those before it was to stop, if it was. The roster is as
+/// before.
 fn outcome(
     policy: &Policy,
     roster: &mut Roster,
@@ -88,7 +91,8 @@ fn outcome(
     course.finish(roster)
 }
 
-/// The policy whose budget is what so many moves have left of it; `None`: as it is.
+/// The policy with its budget reduced to what so many moves leave of it; `None` if the budget is
+/// unchanged.
 fn with_budget_left(policy: &Policy, moves: usize) -> Option<Policy> {
     let max_moves = policy.settings.budget.moves_per_decision?;
     let mut left = policy.clone();
@@ -97,7 +101,8 @@ fn with_budget_left(policy: &Policy, moves: usize) -> Option<Policy> {
     Some(left)
 }
 
-/// Where every job shall be after this stage. `greedy_state` is what the stages before have found out.
+/// Where every job shall be after this stage. `greedy_state` is what the stages before have found
+/// out.
 fn target(
     policy: &Policy,
     roster: &Roster,

@@ -53,24 +53,25 @@ impl<'a> Decision<'a> {
         self.cluster().jobs.len()
     }
 
-    /// Where jobs go: the mapping of each job that starts, comes back or moves, and `None` for each that
-    /// gives up its place; ascending by job, each once.
+    /// Where jobs go: the mapping of each job that starts, comes back or moves, and `None` for each
+    /// that gives up its place; ascending by job, each once.
     pub fn changes(&self) -> impl Iterator<Item = (JobId, Option<&Mapping>)> {
         let jobs = &self.cluster().jobs;
         let changes = self.target.changes();
         changes.map(|(index, change)| (jobs[index].id, change.mapping()))
     }
 
-    /// The yield of every job that runs after the changes, ascending by job. O((nodes + runs) log nodes),
-    /// as [`crate::yields_of`].
+    /// The yield of every job that runs after the changes, ascending by job. O((nodes + runs) log
+    /// nodes), as [`crate::yields_of`].
     #[must_use]
     pub fn yields(&self) -> Vec<(JobId, Yield)> {
         let placed = self.roster.placed(&self.target);
         yields_of_placed(self.policy, self.cluster(), self.now, &placed)
     }
 
-    /// The changes as actions, each with its reason, in an order that never exceeds a node's memory; then
-    /// the yields. Locked jobs and jobs with tasks on a down node are counted in but not named.
+    /// The changes as actions, each with its reason, in an order that never exceeds a node's
+    /// memory; then the yields. Locked jobs and jobs with tasks on a down node are counted in but
+    /// not named.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let mut actions = transition::actions(
@@ -90,9 +91,9 @@ impl<'a> Decision<'a> {
         Plan { actions }
     }
 
-    /// The jobs that waited before and still do, ascending, and why. Jobs that want the same are asked
-    /// about together. O(nodes log nodes + runs + waiting jobs), and O(distinct spaces of nodes) for each
-    /// queue of equal jobs, but O(nodes) for one with rules of its own about nodes.
+    /// The jobs that waited before and still do, ascending, and why. Jobs with the same demand are
+    /// looked at together. O(nodes log nodes + runs + waiting jobs), and O(distinct spaces of
+    /// nodes) for each queue of equal jobs, but O(nodes) for one with rules of its own about nodes.
     #[must_use]
     pub fn blocked(&self) -> Vec<(JobId, Blocked)> {
         let cluster = self.cluster();
@@ -126,8 +127,9 @@ impl<'a> Decision<'a> {
         found
     }
 
-    /// Makes it so: the jobs of the roster are where the decision has them, and what cannot be kept of
-    /// their work is lost. Returns the states that changed, as they were before, ascending by job.
+    /// Makes it so: the jobs of the roster are where the decision has them, and what cannot be kept
+    /// of their work is lost. Returns the states that changed, as they were before, ascending by
+    /// job.
     pub fn adopt(self) -> Vec<(JobId, JobState)> {
         let roster = self.roster;
         let adopt = |(index, change): (usize, crate::target::Change)| {

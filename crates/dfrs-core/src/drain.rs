@@ -8,8 +8,8 @@ use crate::roster::Roster;
 use crate::target::{Change, Target, can_pause};
 use crate::usage::{SwapUsage, Usage};
 
-/// Whether the job is parked on a node that drains. It goes before all others that wait: it can be nowhere
-/// else, and whoever drains the node waits for it.
+/// Whether the job is parked on a node that drains. Such a job goes before all others that wait: it
+/// can resume nowhere else, and the drain waits for it.
 pub(crate) fn holds_up_drain(cluster: &Cluster, job: &Job) -> bool {
     match &job.state {
         JobState::Parked(mapping) => drains(cluster, mapping),
@@ -17,9 +17,9 @@ pub(crate) fn holds_up_drain(cluster: &Cluster, job: &Job) -> bool {
     }
 }
 
-/// Lets running jobs leave nodes that drain, if they keep their work and there is room for them elsewhere
-/// beside all others, as far as the budget allows. Nobody gives way for them. O(nodes + runs) if a node
-/// drains, and as Greedy for each job there.
+/// Lets running jobs leave nodes that drain, if they keep their work and there is room for them
+/// elsewhere beside all others, as far as the budget allows. No job is preempted for them.
+/// O(nodes + runs) if a node drains, and as Greedy for each job there.
 pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Target {
     let cluster = roster.cluster();
     let is_draining = |node: &Node| node.state == NodeState::Draining;

@@ -11,12 +11,12 @@ pub struct Events {
     /// Jobs ended, or something else gave memory back.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ended: bool,
-    /// Jobs that were submitted, or that are tried again, in the order in which they are decided about.
-    /// Those that run already, and those that the roster does not have, do no harm.
+    /// Jobs that were submitted, or that are tried again, in the order in which they are decided
+    /// about. Those that run already, and those that the roster does not have, do no harm.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub submitted: Vec<JobId>,
-    /// Nodes came, went or changed state. It is decided about as the end of a job is: both may leave room
-    /// for waiting jobs.
+    /// Nodes came, went or changed state. It is decided about as the end of a job is: both may
+    /// leave room for waiting jobs.
     #[serde(default, skip_serializing_if = "is_false")]
     pub nodes_changed: bool,
     /// The period elapsed.
@@ -85,8 +85,9 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// What there is to decide, in this order: room, the submissions, the period. A remap of all jobs is
-    /// not repeated: of several submissions the last one speaks for all, and the period for all else.
+    /// What there is to decide, in this order: room, the submissions, the period. A remap of all
+    /// jobs is not repeated: of several submissions the last one speaks for all, and the period for
+    /// all else.
     pub(crate) fn of(policy: &Policy, events: &Events) -> Vec<Self> {
         if policy.weighs_moves() {
             return Self::one_of(policy, events);

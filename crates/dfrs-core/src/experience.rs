@@ -18,23 +18,23 @@ const CLASSES: usize = 24;
 const MAX_JOBS_PER_CLASS: u32 = 256;
 const MAX_JOBS: u32 = 2048;
 
-/// How jobs with limits of more than an hour ended: how much such a limit says. Drivers keep it in the
-/// [`crate::Roster`], tell it of each job that ends ([`Experience::learn`]), and may store it. Its size is
-/// fixed.
+/// How jobs with limits of more than an hour ended: how much such a limit says. Drivers keep it in
+/// the [`crate::Roster`], report each job that ends ([`Experience::learn`]), and may store it. Its
+/// size is fixed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Experience {
     classes: [Class; CLASSES],
-    /// Those that were done within ten minutes, whatever their limit.
+    /// Jobs that were done within ten minutes, whatever their limit.
     brief: u32,
-    /// The others.
+    /// All other jobs.
     honest: u32,
 }
 
 /// Jobs with similar limits that have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Class {
-    /// Those that had an hour of virtual time or more.
+    /// Jobs that had an hour of virtual time or more.
     long: u32,
     short: u32,
 }
@@ -62,8 +62,8 @@ impl Experience {
         }
     }
 
-    /// Whether limits say anything here: of the jobs that asked for more than an hour at least 97 in 100
-    /// have run for ten minutes. One such job is counted that never was.
+    /// Whether limits say anything here: of the jobs that requested more than an hour at least 97
+    /// in 100 have run for ten minutes. The count of such jobs starts at one.
     #[must_use]
     pub const fn is_good(&self) -> bool {
         self.brief as u64 * 97 <= (self.honest as u64 + 1) * 3
@@ -73,13 +73,14 @@ impl Experience {
 /// Which jobs are long, by what is known now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expectation {
-    /// Of each class whether its jobs are expected to be long; all `false` where limits are not looked at.
+    /// Of each class whether its jobs are expected to be long; all `false` where limits are not
+    /// looked at.
     is_long: [bool; CLASSES],
 }
 
 impl Expectation {
-    /// Of a class of limits more than nine in ten must have had an hour; those count that run still and
-    /// have had it, and one that never was. O(running jobs).
+    /// Of a class of limits more than nine in ten must have had an hour; those count that run still
+    /// and have had it, and one that never was. O(running jobs).
     pub(crate) fn of<'j>(experience: &Experience, running: impl Iterator<Item = &'j Job>) -> Self {
         if !experience.is_good() {
             return Self::default();
@@ -145,7 +146,7 @@ mod tests {
         assert!(experience.is_good());
         assert!(!expects(&experience, 2) && !expects(&experience, 3));
         assert!(expects(&experience, 4) && expects(&experience, 24));
-        // It takes more than nine long ones to make up for a short one.
+        // More than nine long jobs are needed to make up for a short one.
         let long = [(2, 4000); 9];
         assert!(expects(&ended(&[&[(2, 700)][..], &long].concat()), 2));
         assert!(!expects(&ended(&[&[(2, 700)][..], &long[1..]].concat()), 2));

@@ -1,4 +1,4 @@
-//! What there was no room for, so that nobody who wants as much is tried in vain.
+//! Demands for which there was no room, so that no job with as great a demand is tried again.
 
 use std::cell::OnceCell;
 
@@ -6,7 +6,7 @@ use crate::load_limits::LoadLimit;
 use crate::model::{Job, TaskKind};
 use crate::units::{Bytes, Cores};
 
-/// What a job, or a kind of its tasks, wants of nodes.
+/// What a job, or a kind of its tasks, demands of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlacementDemand {
     tasks: u32,
@@ -16,8 +16,8 @@ pub(crate) struct PlacementDemand {
 }
 
 impl PlacementDemand {
-    /// What the job wants, if that alone says where it fits: it has tasks, of one kind, which may use any
-    /// nodes, one for each task, and requires no further resource.
+    /// What the job demands, if that alone says where it fits: it has tasks, of one kind, which may
+    /// use any nodes, one for each task, and requires no further resource.
     pub(crate) fn alone(job: &Job) -> Option<Self> {
         let layout = &job.layout;
         let anywhere = layout.eligible.is_none()
@@ -28,7 +28,7 @@ impl PlacementDemand {
         (anywhere && is_plain).then(|| Self::first(job))
     }
 
-    /// What the job's first kind of tasks wants.
+    /// What the job's first kind of tasks demands.
     #[inline]
     fn first(job: &Job) -> Self {
         Self {
@@ -59,14 +59,14 @@ impl PlacementDemand {
     }
 }
 
-/// Jobs for which there was no room, so that others which want no less need not be tried as long as
-/// room only shrinks. None of them wants no less than another.
+/// Jobs for which there was no room, so that others with no smaller demand need not be tried as
+/// long as room only shrinks. None of these demands is at least as great as another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failures(Vec<(PlacementDemand, LoadLimit)>);
 
 impl Failures {
-    /// Notes that there was no room for the job, which keeps this ceiling. Only one of one kind that could use any
-    /// nodes tells about others: returns whether this one does.
+    /// Notes that there was no room for the job, which keeps this ceiling. Only a job of one kind
+    /// that could use any nodes says anything about others: returns whether this one does.
     pub(crate) fn add(&mut self, job: &Job, limit: LoadLimit) -> bool {
         let Some(new) = PlacementDemand::alone(job) else {
             return false;
@@ -77,11 +77,12 @@ impl Failures {
         true
     }
 
-    /// Whether there is no room for this job either: it, or one kind of it, wants no less than one for
-    /// which there was none, and keeps no looser ceiling. `limit` says which it keeps; it is asked for only where it
-    /// matters.
+    /// Whether there is no room for this job either: the job, or one kind of it, demands no less
+    /// than one for which there was none, and keeps no looser ceiling. `limit` says which ceiling
+    /// the job keeps; it is called only where that matters.
     ///
-    /// A failure that tells this is looked at first the next time: few of them tell about most jobs.
+    /// A failure that rules a job out is checked first the next time: few failures rule out most
+    /// jobs.
     #[inline]
     pub(crate) fn imply(&mut self, job: &Job, limit: impl Fn() -> LoadLimit) -> bool {
         let known = OnceCell::new();
@@ -190,7 +191,7 @@ mod tests {
         let implied = |limit| failures.clone().imply(&job(3, 10, 10), || limit);
         assert!(!implied(LoadLimit::Nothing));
         assert!(implied(LoadLimit::Node) && implied(LoadLimit::Parallel));
-        // What the looser one tells as well is left out.
+        // A failure that the looser one implies is left out.
         failures.add(&job(2, 10, 10), LoadLimit::Nothing);
         assert_eq!(failures.0.len(), 1);
     }

@@ -7,13 +7,13 @@ use crate::model::{Cluster, Job};
 use crate::roster::cmp_requirements;
 use crate::usage::Usage;
 
-/// The room that a usage leaves. It only shrinks while jobs are placed: what was left once is the most
-/// that there is now.
+/// The room that a usage leaves. It only shrinks while jobs are placed: what was left once is the
+/// most that there is now.
 pub(crate) struct FitCache {
     headroom: Headroom,
     failures: Failures,
-    /// Jobs of one kind with rules of their own for which there was no room, in the order of what they
-    /// want: there is none for others that want the same.
+    /// Jobs of one kind with rules of their own for which there was no room, in the order of their
+    /// demands: there is none for others with the same demand.
     refused: Vec<Job>,
     /// Whether jobs were placed since `headroom` was found.
     is_stale: bool,
@@ -33,8 +33,8 @@ impl FitCache {
         }
     }
 
-    /// Whether it is known without looking for a place that there is none for the job. O(distinct spaces
-    /// of nodes + failures).
+    /// Whether it is known without looking for a place that there is none for the job. O(distinct
+    /// spaces of nodes + failures).
     pub(crate) fn cannot_fit(&mut self, job: &Job) -> bool {
         let headroom = &self.headroom;
         if self.failures.imply(job, || headroom.limit(job)) || self.find_refused(job).is_ok() {
@@ -47,9 +47,9 @@ impl FitCache {
         is_full
     }
 
-    /// Whether the job could be placed in this usage, since which no job was placed. O(distinct spaces of
-    /// nodes + failures), but O(nodes) for a job with rules of its own about nodes. One of several kinds is
-    /// judged as by [`greedy::could_place`].
+    /// Whether the job could be placed in this usage, since which no job was placed. O(distinct
+    /// spaces of nodes + failures), but O(nodes) for a job with rules of its own about nodes. One
+    /// of several kinds is judged as by [`greedy::could_place`].
     pub(crate) fn could_place(&mut self, cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
         !self.cannot_fit(job)
             && (self.headroom.applies_to(job) || greedy::could_place(cluster, usage, job))

@@ -3,8 +3,8 @@
 /// How many items [`Greatest`] takes out first.
 const FIRST: usize = 16;
 
-/// Items in descending order, found piece by piece: of many waiting jobs most often but the first few
-/// are looked at. All pieces together are O(items log items), a few of them O(items).
+/// Items in descending order, found piece by piece: of many waiting jobs most often but the first
+/// few are looked at. All pieces together are O(items log items), a few of them O(items).
 #[derive(Debug)]
 pub(crate) struct Greatest<T> {
     /// What no piece has had yet, in any order.
@@ -21,7 +21,7 @@ impl<T: Ord> Greatest<T> {
         }
     }
 
-    /// The same, so many items or more in a piece.
+    /// Sets that each piece has so many items or more.
     pub(crate) fn in_pieces_of(self, count: usize) -> Self {
         Self {
             next: count.max(FIRST),
@@ -29,8 +29,8 @@ impl<T: Ord> Greatest<T> {
         }
     }
 
-    /// The greatest of what is left, in descending order: several, and more with every call; none if
-    /// nothing is left.
+    /// The greatest of what is left, in descending order: several, and more with every call; none
+    /// if nothing is left.
     pub(crate) fn next_piece(&mut self) -> Vec<T> {
         let smaller = self.rest.len().saturating_sub(self.next);
         self.next = self.next.saturating_mul(4);

@@ -12,14 +12,14 @@ mod kinds;
 
 use candidate::{BestNodes, NodeCandidate, Packed};
 
-/// Puts each task of the job on the node with the lowest load among those whose memory takes it,
-/// without changing where other jobs are; where jobs that cannot move freely are packed ([`Usage::packs`]), on one with
-/// idle CPU on which least memory is left. `None` if not all tasks can be placed. The job must not be
-/// counted in `usage`. O(nodes + tasks log tasks).
+/// Puts each task of the job on the node with the lowest load among those with enough memory for
+/// it, without changing where other jobs are; where jobs that cannot move freely are packed
+/// ([`Usage::packs`]), on one with idle CPU on which least memory is left. `None` if not all tasks
+/// can be placed. The job must not be counted in `usage`. O(nodes + tasks log tasks).
 ///
 /// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
-/// that hold the most of its tasks are used. If it has to use so many nodes, tasks go to further nodes as soon as
-/// there are only as many left as nodes are missing.
+/// that hold the most of its tasks are used. If it has to use so many nodes, tasks go to further
+/// nodes as soon as there are only as many left as nodes are missing.
 ///
 /// A job of several kinds is placed kind by kind, each as above.
 pub(crate) fn place(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
@@ -124,8 +124,8 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<NodeCandidate>) -> Option<Mapping> 
     Some(Mapping::new(runs))
 }
 
-/// Whether each of the candidates takes one task, and none a second one: there are as many as tasks,
-/// and a second task would come after the first one of all others.
+/// Whether each of the candidates takes one task, and none a second one: there are as many as
+/// tasks, and a second task would come after the first one of all others.
 fn take_one_each(job: &Job, nodes: &[NodeCandidate]) -> bool {
     let enough = nodes.len() == job.tasks as usize && job.layout.nodes() >= nodes.len();
     enough
@@ -170,8 +170,8 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapp
 /// Whether the job's tasks could all be placed now. O(nodes), but only as many nodes are looked at
 /// as it takes unless the job may use only so many.
 ///
-/// For a job of several kinds: whether each kind could be placed if it were the only one. What fails
-/// this fits in no way; what passes need not be found a place.
+/// For a job of several kinds: whether each kind could be placed if it were the only one. What
+/// fails this fits in no way; what passes need not be found a place.
 pub(crate) fn could_place(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
     let could_place = |kind: &Job| could_place_kind(cluster, usage, kind);
     if job.has_one_kind() {
@@ -204,13 +204,14 @@ fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
         && slots.iter().map(|slots| u64::from(*slots)).sum::<u64>() >= wanted
 }
 
-/// How many tasks of a job of one kind each node takes, kept up to date while others are paused for it.
+/// How many tasks of a job of one kind each node takes, kept up to date while others are paused for
+/// it.
 pub(crate) struct TaskSlots<'a> {
     job: &'a Job,
     limit: LoadLimit,
     /// How many tasks each node takes.
     slots: Vec<u32>,
-    /// Their sum.
+    /// The sum of `slots`.
     total: u64,
     /// How many nodes take so many tasks; for a job that may use only so many.
     nodes: Option<BTreeMap<u32, u64>>,
@@ -288,10 +289,11 @@ impl<'a> Occupancy<'a> {
     }
 
     /// Where Greedy puts the job: each task on the node, of those that take it, on which the load
-    /// after that task is the lowest; ties go to the lower index. On equal nodes this is the paper's
-    /// node of the lowest load. A node takes a task if it is up, its free memory and further rigid
-    /// resources suffice, the job's layout allows it, and it has CPU if the task needs any. Kinds of
-    /// tasks are placed one after the other, the one that requires most memory first.
+    /// after that task is the lowest; ties go to the lower index. On equal nodes this is the
+    /// paper's node of the lowest load. A node takes a task if it is up, its free memory and
+    /// further rigid resources suffice, the job's layout allows it, and it has CPU if the task
+    /// needs any. Kinds of tasks are placed one after the other, the one that requires most memory
+    /// first.
     ///
     /// `None` if not all tasks find a place. The job must not be counted in. O(nodes + tasks log
     /// tasks) for each kind.
@@ -358,7 +360,7 @@ mod tests {
             Some(vec![(0, 1), (1, 1), (2, 1)])
         );
         assert_eq!(placed(&cluster, &job(3, 40, 5)), Some(vec![(0, 1), (1, 2)]));
-        // As low: the first node's turn.
+        // Of equal loads, the first node is taken.
         assert_eq!(placed(&cluster, &job(3, 50, 5)), Some(vec![(0, 1), (1, 2)]));
         assert_eq!(placed(&cluster, &job(2, 50, 5)), Some(vec![(0, 1), (1, 1)]));
         assert_eq!(placed(&cluster, &job(2, 0, 5)), Some(vec![(1, 2)]));

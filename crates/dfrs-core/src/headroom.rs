@@ -1,5 +1,5 @@
-//! How much space nodes have left, equal ones counted together: whether a job fits is answered without
-//! looking at every node again.
+//! How much space nodes have left, equal ones counted together: whether a job fits is answered
+//! without looking at every node again.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ pub(crate) struct Space {
     pub(crate) memory: Bytes,
     /// CPU needs that the ceiling on load still allows.
     pub(crate) load: Cores,
-    /// The same for a job that keeps the ceiling of those on several nodes.
+    /// CPU needs that the ceiling allows for a job that keeps the ceiling of jobs on several nodes.
     pub(crate) load_parallel: Cores,
-    /// The same for one that keeps no ceiling of its own.
+    /// CPU needs that the ceiling allows for a job that keeps no ceiling of its own.
     pub(crate) load_unlimited: Cores,
     /// Whether it has any CPU capacity.
     pub(crate) has_cpu: bool,
 }
 
-/// The spaces of all nodes that take tasks, at one moment of a decision. It knows nothing of further
-/// rigid resources and of which node is which.
+/// The spaces of all nodes that take tasks, at one moment of a decision. Further rigid resources
+/// and the identity of nodes are not in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Headroom {
     /// Distinct spaces and how many nodes have them, descending.
@@ -58,13 +58,14 @@ impl Headroom {
         }
     }
 
-    /// Which ceiling the job keeps. O(distinct nodes), or O(n log n) of a list of its own, where there is one.
+    /// Which ceiling the job keeps. O(distinct nodes), or O(n log n) of a list of its own, where
+    /// there is one.
     pub(crate) fn limit(&self, job: &Job) -> LoadLimit {
         LoadLimits::limit(self.limits.as_ref(), job)
     }
 
-    /// Whether [`Self::holds`] can tell about the job: it has one kind of tasks, may use any nodes, one for each
-    /// task or as many as there are, or one for all, and requires no further resource.
+    /// Whether [`Self::holds`] is valid for the job: it has one kind of tasks, may use any nodes,
+    /// one for each task or as many as there are, or one for all, and requires no further resource.
     #[inline]
     pub(crate) fn applies_to(&self, job: &Job) -> bool {
         job.has_one_kind()
@@ -74,7 +75,7 @@ impl Headroom {
             && job.layout.min_nodes.is_none()
     }
 
-    /// Whether all tasks of a job that it knows about could be placed. O(distinct spaces).
+    /// Whether all tasks of a job for which this is valid could be placed. O(distinct spaces).
     #[inline]
     pub(crate) fn holds(&self, job: &Job) -> bool {
         let wanted = u64::from(job.tasks);
@@ -92,7 +93,7 @@ impl Headroom {
         }
         wanted > 0
             && spaces.any(|(space, nodes)| {
-                // A task on each of them may be enough, which is told without dividing.
+                // A task on each of them may be enough, which needs no division.
                 if found.saturating_add(*nodes) >= wanted && may_use_any && takes_one(space) {
                     return true;
                 }
@@ -113,14 +114,14 @@ impl Space {
         }
     }
 
-    /// How many tasks of the job fit: 0 to the job's number of tasks. Further resources and lists of
-    /// nodes play no part.
+    /// How many tasks of the job fit: 0 to the job's number of tasks. Further resources and lists
+    /// of nodes play no part.
     pub(crate) fn slots(self, job: &Job, limit: LoadLimit) -> u64 {
         if self.memory < job.memory_per_node || !(self.has_cpu || job.cpu.is_zero()) {
             return 0;
         }
         let max_tasks = job.tasks.min(job.layout.tasks_per_node());
-        // Most often all fit, which is told faster than how many would.
+        // Most often all fit, which is faster to check than how many would.
         if job.memory_on(max_tasks) <= self.memory
             && job.cpu.times(max_tasks) <= self.load_for(limit)
         {

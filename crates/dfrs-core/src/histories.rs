@@ -1,9 +1,10 @@
 //! What users have had lately: a job that follows on others of its user is not new to the machine.
 //!
-//! A user's time is that in which a job of theirs was at work, by its yield: what jobs had that ran side by side counts
-//! once. Half of it is forgotten in an hour. What is above ten minutes of it a job inherits when it begins to wait:
-//! decisions count it as virtual time of its own. So a long job that is cut into pieces is no better off than in one
-//! piece, and who runs a short job now and then is as new as ever.
+//! A user's time is that in which a job of theirs was at work, by its yield: what jobs had that ran
+//! side by side counts once. Half of it is forgotten in an hour. What is above ten minutes of it a
+//! job inherits when it begins to wait: decisions count it as virtual time of its own. So a long
+//! job that is cut into pieces is no better off than in one piece, and the jobs of a user with a
+//! short job now and then still count as new.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +78,8 @@ mod tests {
         Span::from_seconds(seconds)
     }
 
-    /// What the next job inherits after so many runs of so many seconds, one after the other, all the time.
+    /// What the next job inherits after so many runs of so many seconds, one after the other, all
+    /// the time.
     fn after_pieces(count: i64, seconds: i64) -> f64 {
         let mut histories = Histories::default();
         for piece in 1..=count {

@@ -21,7 +21,8 @@ pub struct TaskKind {
     pub cpu: Cores,
     /// Memory requirement of one task.
     pub memory: Bytes,
-    /// Memory required once on each node that tasks of this kind use, whatever other kinds are there.
+    /// Memory required once on each node that tasks of this kind use, whatever other kinds are
+    /// there.
     #[serde(default)]
     pub memory_per_node: Bytes,
     /// Where its tasks may go. Tasks of other kinds do not count.
@@ -59,7 +60,7 @@ impl TaskKind {
 }
 
 impl Job {
-    /// The same job with tasks of one more kind.
+    /// Adds one more kind of tasks to the job.
     ///
     /// ```
     /// use dfrs_core::{Bytes, Cores, Job, JobId, TaskKind, Time};
@@ -82,14 +83,15 @@ impl Job {
         self.further_kinds.is_empty()
     }
 
-    /// Whether its tasks may be on several nodes. A kind of one task is told by itself ([`Self::by_kind`]): as no.
+    /// Whether the job's tasks may be on several nodes. A kind of one task, taken as a job of its
+    /// own ([`Self::by_kind`]), may not.
     #[must_use]
     #[inline]
     pub(crate) fn may_span_nodes(&self) -> bool {
         (self.tasks > 1 || !self.has_one_kind()) && self.layout.nodes() > 1
     }
 
-    /// Its kinds of tasks, the first one first; their positions are the kinds' numbers.
+    /// The job's kinds of tasks, the first one first; their positions are the kinds' numbers.
     pub fn kinds(&self) -> impl ExactSizeIterator<Item = TaskKind> + '_ {
         (0..1 + self.further_kinds.len()).map(|kind| match kind {
             0 => TaskKind {

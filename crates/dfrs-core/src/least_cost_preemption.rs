@@ -1,5 +1,6 @@
-//! GreedyPMC and `/move-per`: all pending and paused jobs are tried at every event, those that never ran first; where
-//! memory, or CPU below a ceiling, is short, the jobs are preempted whose preemption costs least; nothing is remapped.
+//! GreedyPMC and `/move-per`: all pending and paused jobs are tried at every event, those that
+//! never ran first; where memory, or CPU below a ceiling, is short, the jobs are preempted whose
+//! preemption costs least; nothing is remapped.
 
 mod candidates;
 mod decision_state;
@@ -42,23 +43,25 @@ const MIN_WAIT: Span = Span::from_seconds(60);
 /// The least virtual time of the victims of a job that has hardly waited.
 const SETTLED: Span = Span::from_seconds(150);
 
-/// A job that has had less virtual time than the cost of a move over this is not preempted for one that never ran. Where
-/// many short jobs come at once, each would otherwise be preempted several times, for far longer than it takes.
+/// A job that has had less virtual time than the cost of a move over this is not preempted for one
+/// that never ran. Where many short jobs come at once, each would otherwise be preempted several
+/// times, for far longer than it takes.
 const PARTS_OF_COST: i64 = 7;
 
 /// Up to this virtual time a paused job preempts others at any event, later at the period only.
 const YOUNG: Span = Span::from_seconds(1000);
 
-/// How many times the priority of its victim a paused job needs: else the two would preempt each other in turn.
+/// How many times the priority of its victim a paused job needs: else the two would preempt each
+/// other alternately.
 const MARGIN: f64 = 2.0;
 
-/// Places pending and paused jobs, those that never ran first, by their wait over their size, and then the others in
-/// order of priority: where they fit; else where preemption makes room. At the period single jobs move, too. Jobs that
-/// are expected to be long and cannot move freely come last, start where CPU is idle, and preempt none at their first
-/// start.
+/// Places pending and paused jobs, those that never ran first, by their wait over their size, and
+/// then the others in order of priority: where they fit; else where preemption makes room. At the
+/// period single jobs move, too. Jobs that are expected to be long and cannot move freely come
+/// last, start where CPU is idle, and preempt none at their first start.
 ///
-/// O(nodes log nodes + runs), as much again for each job that preempts others, and O(nodes + tasks log tasks) for each
-/// that Greedy places.
+/// O(nodes log nodes + runs), as much again for each job that preempts others, and O(nodes + tasks
+/// log tasks) for each that Greedy places.
 pub(crate) fn decide(
     policy: &Policy,
     roster: &Roster,
@@ -86,11 +89,11 @@ pub(crate) fn decide(
 /// For what reason a job may preempt others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PreemptionClass {
-    /// It never ran, and has hardly waited.
+    /// The job never ran, and has hardly waited.
     New,
-    /// It never ran, or was paused for too long.
+    /// The job never ran, or was paused for too long.
     Waited,
-    /// It was preempted before, and has had much less than others.
+    /// The job was preempted before, and has had much less than others.
     Back,
 }
 
@@ -102,18 +105,19 @@ struct Service<'b, 'a> {
     preempts: bool,
     /// Where there is room as it is.
     room: FitCache,
-    /// The same for those that are tried on one node, because they find no room on several; made when first asked.
+    /// Where there is room for jobs that are tried on one node, because they find no room on
+    /// several; made when first needed.
     room_on_one: Option<FitCache>,
     /// Where there would be room after preemption.
     feasibility: PreemptionFeasibility,
     /// Which jobs are to start on idle CPU only.
     deferred: DeferredJobs,
-    /// Where there is some; made when it is first asked for since another job was placed.
+    /// Where there is idle capacity; made when first needed since another job was placed.
     idle_capacity: Option<IdleCapacity>,
     /// The job that is to have a reservation.
     longest: Option<usize>,
     reservation: Option<Reservation>,
-    /// What may be lent; made when it is first asked for since that changed. `None` within: nothing.
+    /// What may be lent; made when first needed since that changed. `None` within: nothing.
     lending: Option<Option<Lending>>,
 }
 
@@ -134,7 +138,8 @@ impl<'b, 'a> Service<'b, 'a> {
         }
     }
 
-    /// Tries the jobs that are left in the room that preemption and moves have left over. Preempts none.
+    /// Tries the jobs that are left in the room that preemption and moves have left over. Preempts
+    /// none.
     fn fill(mut self) {
         self.preempts = false;
         self.run();
@@ -144,7 +149,7 @@ impl<'b, 'a> Service<'b, 'a> {
     fn run(mut self) {
         let (roster, cluster) = (self.state.roster, self.state.cluster);
         let class = self.preempts.then_some(PreemptionClass::Waited);
-        // Of those that want the same, the shorter a job, the more is lent to it.
+        // Of jobs with the same demand, the shorter a job, the more is lent to it.
         let shortest = Some(Span::ZERO);
         let mut indices = roster.waiting_that(|job| self.may_start(job, shortest, class));
         let reserves = self.state.policy.reserves();
@@ -180,7 +185,8 @@ impl<'b, 'a> Service<'b, 'a> {
                     self.reserve();
                 }
             }
-            // Jobs that cannot fit any more need not be put in order, but for the one with the reservation.
+            // Jobs that cannot fit any more need not be put in order, but for the one with the
+            // reservation.
             waiting.rest.retain(|(_, index)| {
                 let job = &cluster.jobs[*index];
                 self.longest == Some(*index) || self.may_start(job, job.limit, self.class(job))
@@ -212,8 +218,8 @@ impl<'b, 'a> Service<'b, 'a> {
         indices.iter().map(|index| (rank(*index), *index)).collect()
     }
 
-    /// Whether a job of this limit that wants as much may find a place, as far as is known without looking for one:
-    /// where there is room, where CPU is lent, or by preemption.
+    /// Whether a job of this limit with as great a demand may find a place, as far as is known
+    /// without looking for one: where there is room, where CPU is lent, or by preemption.
     fn may_start(
         &mut self,
         job: &Job,
@@ -225,7 +231,8 @@ impl<'b, 'a> Service<'b, 'a> {
             || class.is_some_and(|class| !self.feasibility.cannot_fit(&*self.state, class, job))
     }
 
-    /// Whether it is known without looking for a place that nothing is free for a job of this limit that wants as much.
+    /// Whether it is known without looking for a place that nothing is free for a job of this limit
+    /// with as great a demand.
     fn cannot_fit(&mut self, job: &Job, limit: Option<Span>) -> bool {
         let window = self.window(job);
         let reservation = self.reservation.as_mut();
@@ -242,9 +249,11 @@ impl<'b, 'a> Service<'b, 'a> {
             })
     }
 
-    /// A job of this limit that is to have its least yield on several nodes, as one that has all its tasks on one: there
-    /// its tasks wait for none elsewhere, and it shares CPU as others do. None that could not keep the ceiling of all nodes
-    /// there: it can elsewhere. Under a policy that reserves none whose limit is longer than that of a job that borrows.
+    /// A job of this limit that is to have its least yield on several nodes, as a job that has all
+    /// its tasks on one: there its tasks wait for none elsewhere, and it shares CPU as others do.
+    /// `None` for a job that could not keep the ceiling of all nodes there: it can elsewhere. Under
+    /// a policy that reserves, also `None` for a job whose limit is longer than that of a job that
+    /// borrows.
     fn on_one_node(&self, job: &Job, limit: Option<Span>) -> Option<Job> {
         let state = &*self.state;
         let is_short = limit.is_none_or(|limit| limit <= lending::MAX_LOAN);
@@ -256,8 +265,8 @@ impl<'b, 'a> Service<'b, 'a> {
         state.usage.could_keep_ceiling(&job).then_some(job)
     }
 
-    /// What is left beside the reservation for a job that has all its tasks on one node: there it shares CPU and takes
-    /// longer than its limit says. `None`: all that is free.
+    /// What is left beside the reservation for a job that has all its tasks on one node: there it
+    /// shares CPU and takes longer than its limit says. `None`: all that is free.
     fn room_on_one_node(&mut self, window: Window) -> Option<&mut Room> {
         let reservation = self.reservation.as_mut();
         reservation
@@ -324,9 +333,10 @@ impl<'b, 'a> Service<'b, 'a> {
             .map(|lending| (state, lending, reservation))
     }
 
-    /// Whether CPUs may be lent to a job of this limit that wants as much, as far as is known without looking for them.
+    /// Whether CPUs may be lent to a job of this limit with as great a demand, as far as is known
+    /// without looking for them.
     fn may_borrow(&mut self, job: &Job, limit: Option<Span>) -> bool {
-        // Asked with another limit than its own it stands for all that want the same.
+        // With another limit than its own the job stands for all jobs with the same demand.
         if limit == job.limit && self.deferred.defers(job) {
             return false;
         }
@@ -336,8 +346,8 @@ impl<'b, 'a> Service<'b, 'a> {
         lending.may_find(state, reservation, job, limit)
     }
 
-    /// Whether the job is short enough for CPUs that others can do without; then it is there. No deferred job:
-    /// beside those that share nodes it would have no CPU of its own.
+    /// Whether the job is short enough for CPUs that others can do without; then it is there. A
+    /// deferred job does not borrow: beside those that share nodes it would have no CPU of its own.
     fn borrow(&mut self, index: usize, job: &Job) -> bool {
         if self.deferred.defers(job) {
             return false;
@@ -376,9 +386,9 @@ impl<'b, 'a> Service<'b, 'a> {
         true
     }
 
-    /// Lets a job that finds no room on several nodes share one if it fits there. The last resort: where it can
-    /// preempt others, it has its least yield. Under a policy that reserves for no longer than a job may borrow: the
-    /// next job that needs all nodes waits for it.
+    /// Lets a job that finds no room on several nodes share one if it fits there. The last resort:
+    /// where it can preempt others, it has its least yield. Under a policy that reserves for no
+    /// longer than a job may borrow: the next job that needs all nodes waits for it.
     fn start_on_one(&mut self, index: usize, job: &Job) -> bool {
         if self.deferred.defers(job) {
             return false;
@@ -465,7 +475,7 @@ impl<'b, 'a> Service<'b, 'a> {
             self.reserve();
         }
         self.lending = None;
-        // Its victims may have left more than it takes.
+        // The preempted jobs may have left more than this job takes.
         self.room = FitCache::of(&self.state.usage);
         self.room_on_one = None;
         self.idle_capacity = None;

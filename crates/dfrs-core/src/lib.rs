@@ -24,20 +24,24 @@
 //! # Ok::<(), dfrs_core::PolicyError>(())
 //! ```
 //!
-//! - [`model`], [`Roster`], [`Events`]: what a decision looks at; [`Decision`]: what it comes to, as changes,
-//!   yields, a [`plan`] of actions, each with its reason, and the reasons of jobs that wait.
+//! - [`model`], [`Roster`], [`Events`]: what a decision looks at; [`Decision`]: what it comes to,
+//!   as changes, yields, a [`plan`] of actions, each with its reason, and the reasons of jobs that
+//!   wait.
 //! - [`decide()`]: which algorithm acts when (TPDS, Section 4.4); [`policy`]: the papers' names;
-//!   [`decide_while()`]: the same, for somebody who may not wait for ever.
-//! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: who comes first.
+//!   [`decide_while()`]: a decision that the caller can stop.
+//! - [`greedy`], [`packing`]: where tasks go; [`yields`]: how CPU is shared; [`priority`]: which
+//!   job comes first.
 //! - [`check()`]: what must hold of every plan.
 //! - [`Experience`]: what users' time limits have been worth so far.
-//! - [`Measured`]: what a job needs, from what it was seen to use; [`shares_of_requests`]: what it then gets.
+//! - [`Measured`]: what a job needs, from what it was seen to use; [`shares_of_requests`]: what it
+//!   then gets.
 //! - [`Histories`]: what users have had lately, which their next jobs inherit.
 //! - [`Pauses`]: for how long jobs are paused, and when that is too long.
 //! - [`Progress`]: how far a job is; the one place where shares are integrated over time.
 //!
-//! TPDS is Stillwell, Vivien, Casanova: Dynamic Fractional Resource Scheduling versus Batch Scheduling,
-//! IEEE TPDS 23(3), 2012; IPDPS 2010 is their Dynamic Fractional Resource Scheduling for HPC Workloads.
+//! TPDS is Stillwell, Vivien, Casanova: Dynamic Fractional Resource Scheduling versus Batch
+//! Scheduling, IEEE TPDS 23(3), 2012; IPDPS 2010 is their Dynamic Fractional Resource Scheduling
+//! for HPC Workloads.
 #![forbid(unsafe_code)]
 
 mod blocked;

@@ -18,8 +18,9 @@ pub(crate) enum LoadLimit {
     Parallel,
 }
 
-/// The ceilings, with what tells which of them a job could keep: one that could not on empty nodes would wait for
-/// ever, and starts where it can, as if there were no such ceiling.
+/// The ceilings, with what is needed to find which of them a job could keep: a job that could not
+/// keep one on empty nodes would wait for ever, and starts where it can, as if there were no such
+/// ceiling.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadLimits {
     all: Option<EmptyNodes>,
@@ -48,7 +49,8 @@ impl LoadLimits {
         limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
     }
 
-    /// What holds for a job that has no place, or is to get one. O(distinct nodes), or O(n log n) of a list of its own.
+    /// What holds for a job that has no place, or is to get one. O(distinct nodes), or O(n log n)
+    /// of a list of its own.
     pub(crate) fn of_job(&self, job: &Job) -> LoadLimit {
         let could_keep = |nodes: &EmptyNodes| job.by_kind().iter().all(|kind| nodes.hold(kind));
         if job.may_span_nodes() && self.parallel.as_ref().is_some_and(could_keep) {
@@ -89,7 +91,7 @@ impl EmptyNodes {
             u64::from(job.layout.least_nodes().min(job.tasks)),
         );
         let mut nodes_left = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);
-        // Most often those that are alike do, which is told without a list.
+        // Most often nodes that are alike do, which needs no list.
         let do_alone = |(space, nodes): &(Space, u64)| {
             let slots = slots(space);
             let used = (*nodes).min(nodes_left);
@@ -125,8 +127,8 @@ impl EmptyNodes {
     }
 }
 
-/// Nobody waits for a node that is down or draining, and may be so for days, nor for memory that others hold. What
-/// jobs hold that have ended is waited for.
+/// No job waits for a node that is down or draining, and may be so for days, nor for memory that
+/// others hold. What jobs hold that have ended is waited for.
 fn empty(node: &Node, ceiling: LoadCeiling) -> Space {
     let (memory, max_load) = if node.is_up() {
         let held = node.held_memory.minus(node.ending_memory);

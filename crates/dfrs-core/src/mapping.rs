@@ -48,18 +48,18 @@ impl<'a> From<&'a Run> for Part<'a> {
     }
 }
 
-/// Which tasks of a job are on which nodes: one run a node, ascending by node, no run of 0 tasks; for
-/// a job of several kinds also how many of a run's tasks are of each kind. Every way to make one,
-/// reading it from a file included, keeps that order.
+/// Which tasks of a job are on which nodes: one run a node, ascending by node, no run of 0 tasks;
+/// for a job of several kinds also how many of a run's tasks are of each kind. Every way to make
+/// one, reading it from a file included, keeps that order.
 ///
-/// As JSON a list of runs, e.g. `[{"node":0,"tasks":2}]`; for a job of several kinds with the number
-/// of tasks of each kind, e.g. `[{"node":0,"tasks":5,"kinds":[1,4]}]`.
+/// As JSON a list of runs, e.g. `[{"node":0,"tasks":2}]`; for a job of several kinds with the
+/// number of tasks of each kind, e.g. `[{"node":0,"tasks":5,"kinds":[1,4]}]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Record>", into = "Vec<Record>")]
 pub struct Mapping {
     runs: Vec<Run>,
-    /// For each run the number of tasks of each kind, one after the other; empty if there is but one
-    /// kind.
+    /// For each run the number of tasks of each kind, one after the other; empty if there is but
+    /// one kind.
     kinds: Box<[u32]>,
 }
 
@@ -94,7 +94,8 @@ impl Mapping {
         }
     }
 
-    /// The mapping of a job of several kinds, given the mapping of each of them. O(kinds × r log r).
+    /// The mapping of a job of several kinds, given the mapping of each of them. O(kinds × r log
+    /// r).
     #[must_use]
     pub fn of_kinds(kinds: &[Self]) -> Self {
         let all = Self::new(kinds.iter().flatten().copied().collect());
@@ -147,7 +148,7 @@ impl Mapping {
         })
     }
 
-    /// Number of kinds of tasks that are told apart; 1 if no task is mapped.
+    /// Number of kinds of tasks that are distinguished; 1 if no task is mapped.
     #[must_use]
     #[inline]
     pub fn kind_count(&self) -> usize {
@@ -157,7 +158,7 @@ impl Mapping {
             .map_or(1, |kinds| kinds.max(1))
     }
 
-    /// Whether no kinds of tasks are told apart.
+    /// Whether no kinds of tasks are distinguished.
     #[inline]
     pub(crate) const fn has_one_kind(&self) -> bool {
         self.kinds.is_empty()

@@ -52,7 +52,7 @@ pub enum NodeState {
 /// One node. Needs and capacities are absolute; a node's fraction is derived.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// Name as the driver knows it.
+    /// Name as the driver has it.
     pub name: String,
     /// CPU capacity. A node without any takes only tasks without a CPU need.
     pub cpu: Cores,
@@ -72,8 +72,8 @@ pub struct Node {
     /// by others is already taken off. A resource that is not listed has capacity 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rigid: Vec<Amount>,
-    /// Capacities of further fluid resources, which like CPU are shared by yield. A resource that is
-    /// not listed has capacity 0.
+    /// Capacities of further fluid resources, which like CPU are shared by yield. A resource that
+    /// is not listed has capacity 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fluid: Vec<Amount>,
 }
@@ -103,14 +103,14 @@ impl Node {
     }
 }
 
-/// How a job can give up its place. Plans ask of a job only what it can do.
+/// How a job can give up its place. Plans contain only what a job can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Mobility {
     /// Keeps its progress across a restart: may be paused, come back anywhere, and migrate (the
     /// papers' model).
     #[default]
     Checkpoint,
-    /// May be frozen with its memory pushed to the nodes' swap, and comes back on the same nodes or
+    /// May be frozen with its memory moved to the nodes' swap, and comes back on the same nodes or
     /// not at all; never migrates.
     Park,
     /// May be stopped and restarted anywhere, but loses its work; its virtual time starts again.
@@ -171,8 +171,8 @@ pub struct Layout {
     pub max_tasks_per_node: Option<u32>,
     /// At most this many nodes; `None`: any number.
     pub max_nodes: Option<u32>,
-    /// At least this many nodes, and as many as there are tasks if these are fewer; `None`: any number. Greedy keeps
-    /// to it, MCB8 does not.
+    /// At least this many nodes, and as many as there are tasks if these are fewer; `None`: any
+    /// number. Greedy keeps to it, MCB8 does not.
     #[serde(default)]
     pub min_nodes: Option<u32>,
     /// Only these nodes; `None`: all.
@@ -234,12 +234,12 @@ pub struct Job {
     pub mobility: Mobility,
     /// Integral of its yield since submission.
     pub virtual_time: Span,
-    /// How much longer it has had places than its virtual time explains: what sharing CPU and coming back to a place
-    /// have cost it, not negative.
+    /// How much longer it has had places than its virtual time explains: what sharing CPU and
+    /// coming back to a place have cost it, not negative.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub delay: Span,
-    /// How long its user said that it runs at most; `None`: nothing is known. The default policy goes by it, others
-    /// where they are asked to ([`crate::RunTimeHint`]); nothing is enforced.
+    /// The longest run time that the user gave; `None`: nothing is known. The default policy uses
+    /// it, others where this is set ([`crate::RunTimeHint`]); nothing is enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Span>,
     /// Where it is now, or will be when what is under way has finished.
@@ -249,8 +249,8 @@ pub struct Job {
     /// Weight in priority and in shares.
     #[serde(default)]
     pub weight: Weight,
-    /// It was paused for longer than it is to be, or came back so and is to have something of it: its
-    /// priority is infinite, as that of a job without virtual time. The driver says so.
+    /// The job was paused for longer than it is to be, or came back so and is to have something of
+    /// it: its priority is infinite, as that of a job without virtual time. The driver sets this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub starved: bool,
     /// How often it was paused or migrated within the last hour, for the policy's budget.
@@ -268,14 +268,15 @@ pub struct Job {
 }
 
 impl Job {
-    /// Whether it was never started, or is to begin from nothing, whatever virtual time it inherited.
+    /// Whether it was never started, or is to begin from nothing, whatever virtual time it
+    /// inherited.
     #[must_use]
     pub const fn never_ran(&self) -> bool {
         matches!(self.state, JobState::Pending)
     }
 
-    /// A pending job with the papers' properties and no others; change the rest field by field, and add
-    /// tasks of other kinds by [`Job::with_kind`].
+    /// A pending job with the papers' properties and no others; change the rest field by field, and
+    /// add tasks of other kinds by [`Job::with_kind`].
     #[must_use]
     pub fn new(id: JobId, submit: Time, tasks: u32, cpu: Cores, memory: Bytes) -> Self {
         Self {
@@ -321,7 +322,7 @@ impl Job {
         }
     }
 
-    /// The nodes whose CPU and memory it holds.
+    /// The nodes whose CPU and memory the job holds.
     #[must_use]
     pub const fn running_on(&self) -> Option<&Mapping> {
         self.state.running_on()

@@ -1,5 +1,5 @@
-//! What jobs need, from what they were seen to use: a need falls slowly and with headroom, and is the
-//! request again at once when the job was held back (docs/adr, "Needs from measurement").
+//! What jobs need, from what they were seen to use: a need falls slowly and with headroom, and is
+//! the request again at once when the job was held back (docs/adr, "Needs from measurement").
 
 use std::fmt;
 
@@ -12,21 +12,21 @@ pub use shares::{GrantedYield, shares_of_requests};
 /// For so long a job is not held back before its need falls, at first.
 const MIN_DECREASE_DELAY: Span = Span::from_seconds(60);
 
-/// The most that patience grows to, when needs that had fallen had to rise again.
+/// The greatest delay before a need falls, when needs that had fallen had to rise again.
 const MAX_DECREASE_DELAY: Span = Span::from_seconds(960);
 
-/// No interval counts for more of the patience than this part of it: several have to agree.
+/// No interval counts for more of the delay than this part of it: several have to agree.
 const MIN_INTERVALS: i64 = 4;
 
 /// A need is so many hundredths of what was used.
 const HEADROOM: u128 = 125;
 
-/// What a job needs of what it asked for, in eighths, 1 to 8. Eight are the whole request.
+/// What a job needs of its request, in eighths, 1 to 8. Eight are the whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Need(u8);
 
 impl Need {
-    /// All that it asked for: what decisions go by if nothing was measured.
+    /// The whole request: what decisions use if nothing was measured.
     pub const WHOLE: Self = Self(8);
 
     /// No job is taken to need less.
@@ -42,7 +42,7 @@ impl Need {
         }
     }
 
-    /// Its eighths.
+    /// The need in eighths of the request.
     #[must_use]
     pub const fn eighths(self) -> u8 {
         self.0
@@ -89,43 +89,45 @@ pub struct Interval {
     pub lasted: Span,
     /// CPU that it used, as a mean.
     pub used: Cores,
-    /// It wanted more than its cap left it.
+    /// The job could have used more than its cap allowed.
     pub throttled: bool,
 }
 
-/// What was measured of a job on one place, and the need that follows from it. A few numbers, however much
-/// was measured. Whoever gets another place, or comes back to one, is measured anew.
+/// What was measured of a job on one place, and the need that follows from it. A few numbers,
+/// however much was measured. A job that gets another place, or comes back to one, is measured from
+/// the beginning.
 ///
-/// - After an interval in which it was held back the need is the request, whatever was measured before.
-/// - After one in which it used more than its need has room for, the need is at once what it used, with a
-///   quarter of headroom.
-/// - Only when it has not been held back for its patience, in four intervals at least, its need falls: to
-///   the most that it used meanwhile, with headroom, but at most by half.
-/// - Patience is a minute, and doubles, up to 16 minutes, whenever a need that had fallen had to rise: who
-///   changes often is left alone.
+/// - After an interval in which it was held back the need is the request, whatever was measured
+///   before.
+/// - After one in which it used more than its need has room for, the need is at once what it used,
+///   with a quarter of headroom.
+/// - The need falls only when the job has not been held back for the delay, in four intervals at
+///   least: to the most that it used meanwhile, with headroom, but at most by half.
+/// - The delay is a minute, and doubles, up to 16 minutes, whenever a need that had fallen had to
+///   rise: a job that changes often keeps its need.
 ///
 /// ```
 /// use dfrs_core::{Cores, Interval, Measured, Need, Span};
 ///
 /// let mut measured = Measured::new(Cores::from_cores(4));
-/// let calm = Interval { lasted: Span::from_seconds(10), used: Cores::from_cores(1), throttled: false };
-/// let needs: Vec<u8> = (0..18).map(|_| measured.note(&calm).eighths()).collect();
+/// let idle = Interval { lasted: Span::from_seconds(10), used: Cores::from_cores(1), throttled: false };
+/// let needs: Vec<u8> = (0..18).map(|_| measured.note(&idle).eighths()).collect();
 /// assert_eq!(needs, [8, 8, 8, 8, 8, 4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 3, 3, 3]);
-/// assert_eq!(measured.note(&Interval { throttled: true, ..calm }), Need::WHOLE);
+/// assert_eq!(measured.note(&Interval { throttled: true, ..idle }), Need::WHOLE);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
     request: Cores,
     need: Need,
     decrease_delay: Span,
-    /// How much of its patience has passed.
+    /// How much of the delay has passed.
     unthrottled_for: Span,
     /// The most that it needed meanwhile.
     max_need: Need,
 }
 
 impl Measured {
-    /// A job that asked for so much, of which nothing was measured yet.
+    /// A job of this request, of which nothing was measured yet.
     #[must_use]
     pub const fn new(request: Cores) -> Self {
         Self {
@@ -277,8 +279,8 @@ mod tests {
     }
 
     proptest! {
-        /// Never more than the request, never less than an eighth of it; who is held back has its request,
-        /// and who is not has room for what it used.
+        /// The need is never more than the request, and never less than an eighth of it; a job that
+        /// is held back has its request, and another has room for what it used.
         #[test]
         fn need_covers_use_after_every_interval(intervals in intervals()) {
             let mut measured = Measured::new(REQUEST);
@@ -294,8 +296,8 @@ mod tests {
             }
         }
 
-        /// However a job behaves, it is seldom held back for what was measured: its need has to fall first,
-        /// which takes four intervals and a time that doubles with each rise.
+        /// However a job behaves, it is seldom held back for what was measured: its need has to
+        /// fall first, which takes four intervals and a time that doubles with each rise.
         #[test]
         fn throttling_by_a_lowered_need_is_rare(intervals in intervals()) {
             let mut measured = Measured::new(REQUEST);
@@ -325,7 +327,7 @@ mod tests {
             }
         }
 
-        /// Whoever uses the same for long has what it used, with headroom.
+        /// A job that uses the same for long has what it used, with headroom.
         #[test]
         fn need_converges_to_steady_use(part in 0u64..=1000) {
             let mut measured = Measured::new(REQUEST);

@@ -21,8 +21,8 @@ impl NodeSet {
         self.0.binary_search(&node).is_ok()
     }
 
-    /// This set with these nodes; itself if they are all in it. O(log n) for each of them, and O(n) if
-    /// one is not.
+    /// This set with these nodes; itself if they are all in it. O(log n) for each of them, and O(n)
+    /// if one is not.
     #[must_use]
     pub fn with(&self, nodes: impl IntoIterator<Item = NodeIndex>) -> Self {
         let mut new = nodes.into_iter().filter(|node| !self.contains(*node));

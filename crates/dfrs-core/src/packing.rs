@@ -2,17 +2,18 @@
 //! described in IPDPS 2010, Section III-B).
 //!
 //! **Problem.** At a fixed yield every task has a CPU requirement (yield times need) and a memory
-//! requirement. Nodes are filled one after the other. Jobs are in two lists, those that require more
-//! of a node's CPU than of its memory and the others, each descending by the larger requirement.
-//! On each node the next task comes from the list that goes against the node's imbalance (the CPU
-//! list while its CPU is used no more than its memory), or from the other list if none of that one
-//! fits; it is a task of the first job of the list that fits. A job of several kinds is in the lists
-//! once for each kind, as if it were several jobs, and is placed if all of them are.
+//! requirement. Nodes are filled one after the other. Jobs are in two lists, those that require
+//! more of a node's CPU than of its memory and the others, each descending by the larger
+//! requirement. On each node the next task comes from the list that goes against the node's
+//! imbalance (the CPU list while its CPU is used no more than its memory), or from the other list
+//! if none of that one fits; it is a task of the first job of the list that fits. A job of several
+//! kinds is in the lists once for each kind, as if it were several jobs, and is placed if all of
+//! them are.
 //!
 //! **Method.** Jobs of equal requirements are adjacent in both lists, so they are packed as one
 //! group. The first group that fits is found by binary search along the sorted requirement and by a
-//! tree of minima along the other one. When a node has been filled, as many equal nodes after it are
-//! filled the same way at once as there are tasks for: they would be filled so one by one. What
+//! tree of minima along the other one. When a node has been filled, as many equal nodes after it
+//! are filled the same way at once as there are tasks for: they would be filled so one by one. What
 //! remains is near-linear in nodes plus jobs.
 
 use std::cell::OnceCell;
@@ -102,8 +103,8 @@ pub(crate) struct Packing<'a> {
     pub(crate) jobs: &'a [&'a Job],
     /// No mapping is looked for at a yield below this.
     pub(crate) least: Fraction,
-    /// The nodes, found once for several packings of which `cluster` and `pinned` are the same and the
-    /// jobs are some of those of the first.
+    /// The nodes, found once for several packings of which `cluster` and `pinned` are the same and
+    /// the jobs are some of those of the first.
     pub(crate) bins: &'a BinsOnce,
     /// When nothing is packed any more.
     pub(crate) stop: &'a Stop<'a>,
@@ -111,8 +112,8 @@ pub(crate) struct Packing<'a> {
 
 impl Packing<'_> {
     /// The mapping of every job, in the order of `jobs`, at the highest yield for which MCB8 finds
-    /// one, and that yield: 1, else found by bisection of [0, 1] to 1/128, else the least. `None` if
-    /// there is none even then.
+    /// one, and that yield: 1, else found by bisection of [0, 1] to 1/128, else the least. `None`
+    /// if there is none even then.
     ///
     /// O((nodes + groups log groups) × kinds of nodes + jobs log jobs + runs) for each of at most 9
     /// yields, groups being jobs of equal requirements.
@@ -184,17 +185,18 @@ fn bisect(least: Fraction, mut feasible: impl FnMut(Fraction) -> bool) {
     }
 }
 
-/// Maps all jobs of the cluster anew by MCB8, wherever they are now, and returns the highest yield
-/// for which it found a mapping (to 1/128; TPDS, Section 4.3) and the mapping of every job, ascending
-/// by job. Mobility, grace periods and priorities play no part: this is the bare algorithm that a
-/// remap is built on. Layouts, held memory and the states of nodes are respected.
+/// Maps all jobs of the cluster from the beginning by MCB8, wherever they are now, and returns the
+/// highest yield for which it found a mapping (to 1/128; TPDS, Section 4.3) and the mapping of
+/// every job, ascending by job. Mobility, grace periods and priorities play no part: this is the
+/// bare algorithm that a remap is built on. Layouts, held memory and the states of nodes are
+/// respected.
 ///
 /// Where nodes differ, the fractions that MCB8 compares are those of the node that is being filled.
 ///
 /// `None` if MCB8 places not all of them, whatever the yield; it is a heuristic, so that another
-/// mapping may exist. O((nodes + jobs log jobs) × kinds of nodes + runs) for each of at most 9 yields.
-/// The yields that the mapping then allows,
-/// which may be higher, are those of [`crate::yields_of`].
+/// mapping may exist. O((nodes + jobs log jobs) × kinds of nodes + runs) for each of at most 9
+/// yields. The yields that the mapping then allows, which may be higher, are those of
+/// [`crate::yields_of`].
 #[must_use]
 pub fn pack_all(cluster: &Cluster) -> Option<(Yield, Vec<(JobId, Mapping)>)> {
     let jobs: Vec<&Job> = cluster.jobs.iter().collect();
@@ -512,7 +514,7 @@ mod tests {
 
     #[test]
     fn run_of_equal_nodes_ends_before_a_requested_node() {
-        // Node 1 is filled as node 2 would be if job 0 did not ask for it.
+        // Node 1 is filled as node 2 would be if job 0 did not request it.
         let mut cluster = simple(4, &[(2, 10, 60), (8, 10, 30)]);
         cluster.jobs[0].layout.eligible = Some([0, 2].map(NodeIndex).into_iter().collect());
         assert!(agree(&cluster, &[], Fraction::ZERO).unwrap());

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Span, Time};
 
-/// For how long a job is paused before it [comes first](crate::Job::comes_first), where a site does not say
-/// otherwise: a day.
+/// For how long a job is paused before it is [starved](crate::Job::starved), where a site does not
+/// say otherwise: a day.
 pub const LONGEST_PAUSE: Span = Span::from_seconds(86_400);
 
-/// One that has come back after so long keeps its place for this part of the longest pause, one over: three hours of
-/// each day. As long as the pause it would keep others waiting that can be done meanwhile.
+/// A job that has come back after so long keeps its place for this part of the longest pause, one
+/// over: three hours of each day. If it kept its place as long as the pause, others would wait that
+/// can be done meanwhile.
 const PART_KEPT: i64 = 8;
 
 /// The pause that a job is in, or its last one.
@@ -30,19 +31,20 @@ impl Pauses {
         *self == Self::default()
     }
 
-    /// It has no place from `now` on, if it had one.
+    /// The job has no place from `now` on, if it had one.
     pub fn begin(&mut self, now: Time) {
         self.since.get_or_insert(now);
     }
 
-    /// It has a place from `now` on.
+    /// The job has a place from `now` on.
     pub fn end(&mut self, now: Time) {
         if let Some(since) = self.since.take() {
             self.back = Some((now, now.since(since)));
         }
     }
 
-    /// Whether it has been paused for `longest`, or was when it came back, less than an eighth of that ago.
+    /// Whether it has been paused for `longest`, or was when it came back, less than an eighth of
+    /// that ago.
     #[must_use]
     pub fn were_too_long(&self, longest: Span, now: Time) -> bool {
         match (self.since, self.back) {

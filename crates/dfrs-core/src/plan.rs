@@ -62,15 +62,15 @@ impl Action {
 /// Why an action is in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
-    /// Its memory fits now.
+    /// The job's memory fits now.
     Fits,
-    /// Its place goes to this newly submitted job of higher priority.
+    /// The job's place goes to this newly submitted job of higher priority.
     MakesRoomFor(JobId),
     /// The remap of all jobs places it so.
     Remap,
     /// The remap could not place all jobs and this one has the lowest priority.
     DoesNotFitRemap,
-    /// It goes where there is so much less load that the move pays.
+    /// The job goes to nodes with so much less load that the move is worth its cost.
     LessLoad,
     /// The moves of several jobs wait for each other, so that this one steps aside; the same plan
     /// brings it back later. Together both actions are one migration.
@@ -111,18 +111,19 @@ pub enum Blocked {
     NeverFits,
     /// There is not enough free memory now.
     Memory,
-    /// There is enough free memory, but not where the load is as low as it has to be there: that of all nodes is
-    /// limited, or jobs on several nodes have a least yield ([`crate::policy::Settings`]), or it is long and waits for
-    /// idle CPU.
+    /// There is enough free memory, but not where the load is as low as it has to be there: that of
+    /// all nodes is limited, or jobs on several nodes have a least yield
+    /// ([`crate::policy::Settings`]), or it is long and waits for idle CPU.
     Cpu,
     /// Parked, and the memory of its own nodes is taken.
     OwnNodesFull,
     /// The eligible nodes are down or draining.
     NodesUnavailable,
-    /// There is room now that is reserved for the job that has waited longest ([`crate::policy::Submission::Reserving`]).
+    /// There is room now that is reserved for the job that has waited longest
+    /// ([`crate::policy::Submission::Reserving`]).
     Reserved,
-    /// There is room now that the policy does not use: it does nothing at this trigger, or its remap
-    /// found no mapping with this job and those of higher priority.
+    /// There is room now that the policy does not use: it does nothing at this trigger, or its
+    /// remap found no mapping with this job and those of higher priority.
     NotNow,
 }
 

@@ -21,9 +21,9 @@ pub use name::PolicyError;
 /// say is in `settings`, which parsing leaves at its defaults and printing leaves out.
 ///
 /// The names of the IPDPS 2010 paper are read too: `GREEDY` (in capitals only), `GREEDY-PMTN`,
-/// `GREEDY-PMTN-MIGR`, `DYNMCB8`, `DYNMCB8-PER`, `DYNMCB8-ASAP-PER` and `DYNMCB8-STRETCH-PER`, the last
-/// three also with a period in seconds, as in `DYNMCB8-PER 300`. They set the period and that paper's
-/// priority function. Batch schedulers (FCFS, EASY) are the simulator's.
+/// `GREEDY-PMTN-MIGR`, `DYNMCB8`, `DYNMCB8-PER`, `DYNMCB8-ASAP-PER` and `DYNMCB8-STRETCH-PER`, the
+/// last three also with a period in seconds, as in `DYNMCB8-PER 300`. They set the period and that
+/// paper's priority function. Batch schedulers (FCFS, EASY) are the simulator's.
 ///
 /// ```
 /// use dfrs_core::{Policy, PolicyError};
@@ -35,8 +35,8 @@ pub use name::PolicyError;
 pub struct Policy {
     /// What is done when a job is submitted.
     pub submission: Submission,
-    /// `*`: whether waiting jobs are tried whenever something happens: a job ends, is submitted, or all
-    /// are remapped at the period. With MCB8, which maps all jobs, only the end of jobs counts.
+    /// `*`: whether waiting jobs are tried whenever something happens: a job ends, is submitted, or
+    /// all are remapped at the period. With MCB8, which maps all jobs, only the end of jobs counts.
     pub opportunistic: bool,
     /// What is done every period.
     pub periodic: Periodic,
@@ -57,19 +57,20 @@ pub struct Policy {
 pub enum Submission {
     /// The job waits for the period.
     Nothing,
-    /// It starts if its memory fits.
+    /// The job starts if its memory fits.
     Greedy,
-    /// It starts, and running jobs of lower priority are paused for it where needed.
+    /// The job starts, and running jobs of lower priority are paused for it where needed.
     GreedyP,
     /// As GreedyP, but those are moved rather than paused where possible.
     GreedyPM,
-    /// As GreedyPM, but for all waiting jobs at every event, and those give way whose leaving costs
-    /// least. Not of the papers.
+    /// As GreedyPM, but for all waiting jobs at every event, and those jobs are preempted whose
+    /// preemption costs least. Not of the papers.
     LeastCostPreemption,
-    /// As [`Self::LeastCostPreemption`], but the job that has waited longest has a reservation, jobs on several nodes have whole
-    /// CPUs, which they lend to short jobs, and long jobs wait for idle CPU. Not of the papers.
+    /// As [`Self::LeastCostPreemption`], but the job that has waited longest has a reservation,
+    /// jobs on several nodes have whole CPUs, which they lend to short jobs, and long jobs wait for
+    /// idle CPU. Not of the papers.
     Reserving,
-    /// All jobs are mapped anew.
+    /// All jobs are remapped.
     Mcb8,
 }
 
@@ -78,13 +79,13 @@ pub enum Submission {
 pub enum Periodic {
     /// Nothing.
     Nothing,
-    /// `/per`: all jobs are mapped anew by MCB8 for the highest minimum yield.
+    /// `/per`: all jobs are remapped by MCB8 for the highest minimum yield.
     Remap,
-    /// `/stretch-per`: all jobs are mapped anew by MCB8-stretch for the lowest maximum stretch that is
+    /// `/stretch-per`: all jobs are remapped by MCB8-stretch for the lowest maximum stretch that is
     /// expected at the end of the period (TPDS, Section 4.7).
     Stretch,
-    /// `/move-per`: nothing is mapped anew; jobs of high priority come back in place of others, and single
-    /// jobs move where that gains them more than it costs. Not of the papers.
+    /// `/move-per`: nothing is remapped; jobs of high priority come back in place of others, and
+    /// single jobs move where that gains them more than it costs. Not of the papers.
     Moves,
 }
 
@@ -94,20 +95,21 @@ pub enum Optimisation {
     /// No `OPT=`: every job gets 1/max(1, Λ), Λ being the greatest load of any node.
     Uniform,
     /// `OPT=AVG`: the average yield is as large as possible, no yield being below that of
-    /// [`Self::Uniform`] (with `/stretch-per`: the average expected stretch is as small as possible,
-    /// none being above the smallest possible maximum).
+    /// [`Self::Uniform`] (with `/stretch-per`: the average expected stretch is as small as
+    /// possible, none being above the smallest possible maximum).
     Average,
     /// `OPT=MIN`: the smallest yield is as large as possible, then the next smallest, and so on.
     Minimum,
     /// `OPT=VT`: as [`Self::Minimum`], but jobs share in proportion to weights that fall with their
-    /// virtual time, so that short jobs are soon done and long ones lose little by it. Not of the papers.
+    /// virtual time, so that short jobs are soon done and long ones lose little by it. Not of the
+    /// papers.
     VirtualTime,
-    /// `OPT=MAX`, with `/stretch-per` only: the largest expected stretch is as small as possible, then
-    /// the next largest, and so on (TPDS, Section 4.7).
+    /// `OPT=MAX`, with `/stretch-per` only: the largest expected stretch is as small as possible,
+    /// then the next largest, and so on (TPDS, Section 4.7).
     Maximum,
     /// The average-yield heuristic of the IPDPS 2010 paper (Section III-A): from 1/max(1, Λ), the
-    /// jobs with unused CPU on all their nodes get as much more as there is, the job with the lowest
-    /// total need first.
+    /// jobs with unused CPU on all their nodes get as much more as there is, the job with the
+    /// lowest total need first.
     Heuristic,
 }
 
@@ -122,8 +124,8 @@ pub enum Retry {
     Backoff,
 }
 
-/// Which running jobs a remap by MCB8, whatever triggers it, must not move (TPDS, Section 4.3). It may
-/// still pause them, and GreedyPM may move them.
+/// Which running jobs a remap by MCB8, whatever triggers it, must not move (TPDS, Section 4.3). It
+/// may still pause them, and GreedyPM may move them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Grace {
     /// None.
@@ -169,26 +171,27 @@ pub struct Settings {
     /// `/stretch-per` also expects each job's yield to last that long. Default 600 s, as in the
     /// papers.
     pub period: Span,
-    /// Time in which a job that was moved or brought back makes no progress. Policies that weigh moves
-    /// ([`Policy::weighs_moves`]) move by it. Under others, if it is above 0, a periodic remap that brings back no waiting job is carried out only if the smallest yield over
-    /// the period, these times counted, grows. Default 0: decisions ignore it, as in the papers.
+    /// Time in which a job that was moved or brought back makes no progress. Policies that weigh
+    /// moves ([`Policy::weighs_moves`]) move by it. Under others, if it is above 0, a periodic
+    /// remap that brings back no waiting job is carried out only if the smallest yield over the
+    /// period, these times counted, grows. Default 0: decisions ignore it, as in the papers.
     pub penalty: Span,
     /// Which job comes first. Default flow / vt²; the IPDPS 2010 names set that paper's.
     pub priority: PriorityFunction,
-    /// No decision puts a task with a CPU need where the load would exceed this. Default none, as in
-    /// the papers.
+    /// No decision puts a task with a CPU need where the load would exceed this. Default none, as
+    /// in the papers.
     pub load_ceiling: Option<LoadCeiling>,
-    /// Jobs on several nodes have at least this yield: neither they nor others beside them go where the load
-    /// would be too much for that, and others give way for them if need be. Default none, as in the papers. Only
-    /// [`Submission::LeastCostPreemption`] asks for it.
+    /// Jobs on several nodes have at least this yield: neither they nor others beside them go where
+    /// the load would be too much for that, and others are preempted for them if need be. Default
+    /// none, as in the papers. Only [`Submission::LeastCostPreemption`] uses it.
     pub parallel_least_yield: Option<LeastYield>,
     /// How much may be moved. Default without limit, as in the papers.
     pub budget: Budget,
-    /// Whether a remap exchanges the places of equal jobs so that as few of them as possible move, which
-    /// makes no difference to anybody else. Default no, as in the papers.
+    /// Whether a remap exchanges the places of equal jobs so that as few of them as possible move,
+    /// which makes no difference to other jobs. Default no, as in the papers.
     pub keep_equal_jobs: bool,
     /// What decisions may know of run times. Default nothing, as in the papers. Only
-    /// [`Submission::LeastCostPreemption`] asks for it.
+    /// [`Submission::LeastCostPreemption`] uses it.
     pub run_time_hint: RunTimeHint,
 }
 
@@ -198,8 +201,8 @@ pub enum RunTimeHint {
     /// Nothing.
     #[default]
     Nothing,
-    /// Whether a job is long, by the limit that its user gave ([`crate::Job::limit`]), as far as such limits
-    /// have been true ([`crate::Experience`]).
+    /// Whether a job is long, by the limit that its user gave ([`crate::Job::limit`]), as far as
+    /// such limits have been true ([`crate::Experience`]).
     Limits,
 }
 
@@ -261,16 +264,16 @@ impl Policy {
         !matches!(self.periodic, Periodic::Nothing)
     }
 
-    /// How long after its last try a job that was not placed is submitted anew, if the policy says so
-    /// at all: min(2^12, 2^tries) seconds (IPDPS 2010, Section III-A). `tries` counts failed tries, at
-    /// least 1.
+    /// How long after its last try a job that was not placed is submitted again, if the policy says
+    /// so at all: min(2^12, 2^tries) seconds (IPDPS 2010, Section III-A). `tries` counts failed
+    /// tries, at least 1.
     #[must_use]
     pub fn retry_after(&self, tries: u32) -> Option<Span> {
         (self.retry == Retry::Backoff).then(|| Span::from_seconds(1 << tries.min(12)))
     }
 
-    /// Whether decisions weigh what moves cost ([`Settings::penalty`]), which the papers' policies are not
-    /// told in their experiments.
+    /// Whether decisions weigh what moves cost ([`Settings::penalty`]), which the papers' policies
+    /// do not know in their experiments.
     #[must_use]
     pub const fn weighs_moves(&self) -> bool {
         matches!(
@@ -286,8 +289,8 @@ impl Policy {
         matches!(self.submission, Submission::Reserving)
     }
 
-    /// What jobs on several nodes have at least: whole CPUs, or [`Settings::parallel_least_yield`], where it is asked
-    /// for.
+    /// What jobs on several nodes have at least: whole CPUs, or [`Settings::parallel_least_yield`],
+    /// where the policy uses it.
     pub(crate) fn parallel_least_yield(&self) -> Option<LeastYield> {
         match self.submission {
             Submission::Reserving => Some(LeastYield::ALL),
@@ -296,8 +299,8 @@ impl Policy {
         }
     }
 
-    /// What is known of run times: [`Settings::run_time_hint`], where it is asked for, and limits under a policy that
-    /// reserves.
+    /// What is known of run times: [`Settings::run_time_hint`], where the policy uses it, and
+    /// limits under a policy that reserves.
     pub(crate) fn run_time_hint(&self) -> RunTimeHint {
         match self.submission {
             Submission::LeastCostPreemption => self.settings.run_time_hint,

@@ -22,8 +22,8 @@ pub(crate) struct GreedyState {
     usage: Usage,
     /// Whether all that waits was tried, and nothing has changed since.
     is_settled: bool,
-    /// Jobs that nobody could make room for, since when nothing has changed; in the order of what they
-    /// want.
+    /// Jobs that found no room even by preemption, since when nothing has changed; in the order of
+    /// their demands.
     refused: Vec<usize>,
 }
 
@@ -44,9 +44,9 @@ impl GreedyState {
     }
 }
 
-/// Places the newly submitted job at `index` in the list of jobs by the policy's greedy algorithm, and
-/// then, if the policy is opportunistic, other waiting jobs. Those are not tried again, and neither is the
-/// job itself, if they were tried before and nothing has changed since.
+/// Places the newly submitted job at `index` in the list of jobs by the policy's greedy algorithm,
+/// and then, if the policy is opportunistic, other waiting jobs. Those are not tried again, and
+/// neither is the job itself, if they were tried before and nothing has changed since.
 pub(crate) fn submit(
     policy: &Policy,
     roster: &Roster,
@@ -87,14 +87,14 @@ pub(crate) fn submit(
         if !target.is_empty() {
             greedy_state.change();
         }
-        // Those that made room wait, too, from now on, and were not tried.
+        // The preempted jobs wait, too, from now on, and were not tried.
         greedy_state.is_settled = target.moves(cluster) == 0;
     }
     target
 }
 
-/// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes + queues of waiting
-/// jobs) if none fits, and O(nodes log nodes + tasks log tasks) more for each that might.
+/// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes + queues of
+/// waiting jobs) if none fits, and O(nodes log nodes + tasks log tasks) more for each that might.
 pub(crate) fn start_waiting(
     policy: &Policy,
     roster: &Roster,
@@ -118,10 +118,10 @@ pub(crate) fn start_waiting(
 }
 
 /// Tries what a remap left without a place in the same way: waiting jobs and those that it dropped,
-/// which then move rather than wait. MCB8 drops the lowest priorities until it places all others, also
-/// those that were not in the way. Policies that do not try all that waits (`*`) try those that cannot keep the ceiling
-/// on load: the remap has no place for these, and they would wait for ever. O(nodes + runs) if there are any, and as
-/// [`start_waiting`].
+/// which then move rather than wait. MCB8 drops the lowest priorities until it places all others,
+/// also those that were not in the way. Policies that do not try all that waits (`*`) try those
+/// that cannot keep the ceiling on load: the remap has no place for these, and they would wait for
+/// ever. O(nodes + runs) if there are any, and as [`start_waiting`].
 pub(crate) fn fill(
     policy: &Policy,
     roster: &Roster,
@@ -129,7 +129,7 @@ pub(crate) fn fill(
     mut target: Target,
     stop: &Stop<'_>,
 ) -> Target {
-    // With MCB8 `*` is about when all are mapped anew.
+    // With MCB8 `*` is about when all are remapped.
     let all = policy.opportunistic && policy.submission != Submission::Mcb8;
     if !all && policy.settings.load_ceiling.is_none() {
         return target;
@@ -153,7 +153,7 @@ pub(crate) fn fill(
     target
 }
 
-/// Whom Greedy tries.
+/// Which jobs Greedy tries.
 struct GreedyScope<'a> {
     /// Running jobs that lost their places, beside those that wait.
     dropped: &'a [usize],
@@ -236,7 +236,8 @@ pub(crate) fn cannot_fit(fit_cache: &mut FitCache, job: &Job) -> bool {
     only_place(job).is_none() && fit_cache.cannot_fit(job)
 }
 
-/// The only nodes where the job can be: those where it is parked, or would be if it gave up its place.
+/// The only nodes where the job can be: those where it is parked, or would be if it gave up its
+/// place.
 pub(crate) fn only_place(job: &Job) -> Option<&Mapping> {
     match &job.state {
         JobState::Parked(mapping) => Some(mapping),
@@ -256,8 +257,8 @@ pub(crate) fn put(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping
     }
 }
 
-/// As [`force`], within the budget, and not for a job that comes after one that wants the same and for
-/// which nobody could make room.
+/// As [`force`], within the budget, and not for a job that comes after one with the same demand
+/// that found no room even so.
 fn try_to_force(
     policy: &Policy,
     roster: &Roster,
@@ -366,8 +367,8 @@ pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
     mapping.parts().all(|part| usage.fits(job, part, limit))
 }
 
-/// Whether a marked job can stay where it was now that the newcomer is in its place. Nodes that the newcomer did not
-/// come to are as they were, whatever their load.
+/// Whether a marked job can stay where it was now that the new job is in its place. Nodes that the
+/// new job does not use are as they were, whatever their load.
 pub(crate) fn fits_alongside(usage: &Usage, job: &Job, old: &Mapping, arriving: &Mapping) -> bool {
     let limit = usage.limit_on(job, old);
     old.parts().all(|part| {
@@ -380,7 +381,8 @@ pub(crate) fn fits_alongside(usage: &Usage, job: &Job, old: &Mapping, arriving: 
 }
 
 /// The running jobs to pause, in the order in which they were marked, and where the new job then
-/// goes. They are counted out of `usage` and into `swap`, which are of no more use if `None` is returned.
+/// goes. They are counted out of `usage` and into `swap`, which are of no more use if `None` is
+/// returned.
 pub(crate) fn mark(
     policy: &Policy,
     cluster: &Cluster,
@@ -427,11 +429,11 @@ pub(crate) fn mark(
     None
 }
 
-/// A running job that may give way: whether its work would be lost, its priority, and its position. The
-/// greatest gives way first.
+/// A running job that may be preempted: whether its work would be lost, its priority, and its
+/// position. The greatest is preempted first.
 type Victim = Reverse<(bool, Priority, usize)>;
 
-/// The running jobs of lower priority than the new one that may be able to give way: those whose work
+/// The running jobs of lower priority than the new one that may be preempted: those whose work
 /// would be lost last, else by increasing priority.
 fn victims(policy: &Policy, roster: &Roster, now: Time, job: &Job) -> Vec<Victim> {
     let function = policy.settings.priority;
@@ -447,8 +449,8 @@ fn victims(policy: &Policy, roster: &Roster, now: Time, job: &Job) -> Vec<Victim
         .collect()
 }
 
-/// Whether the memory of all these jobs and what is free could be enough for the new one, as far as sums
-/// say. O(nodes + runs).
+/// Whether the memory of all these jobs and what is free could be enough for the new one, as far as
+/// sums say. O(nodes + runs).
 fn could_suffice(cluster: &Cluster, usage: &Usage, job: &Job, victims: &[Victim]) -> bool {
     let victims = victims.iter().map(|Reverse((_, _, victim))| victim);
     let freed: Bytes = victims

@@ -1,5 +1,5 @@
-//! How far a job is: its share, integrated over time. What was simulated, what runs, and what a journal
-//! tells are counted here alone, in whole numbers: however often it is looked at, nothing drifts.
+//! How far a job is: its share, integrated over time. Simulations, live jobs and journals use this
+//! one count, in whole numbers: however often it is read, nothing drifts.
 
 use crate::units::{Span, Time, Yield};
 
@@ -9,8 +9,8 @@ const DIGITS: u32 = 52;
 /// Everything that a job needs, as a rate.
 const WHOLE: f64 = (1u64 << DIGITS) as f64;
 
-/// A yield as it is integrated: a whole number of 2^-52, rounded down, so that what a journal says as a
-/// real number is exactly what was integrated.
+/// A yield as it is integrated: a whole number of 2^-52, rounded down, so that what a journal says
+/// as a real number is exactly what was integrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rate(u64);
 
@@ -38,8 +38,8 @@ impl Rate {
     }
 }
 
-/// How far a job is. Work is counted in microseconds of dedicated run time, times 2^52; what is told of
-/// it is rounded down to a microsecond, and only when it is told.
+/// How far a job is. Work is counted in microseconds of dedicated run time, times 2^52; it is
+/// rounded down to a microsecond only when it is read.
 ///
 /// ```
 /// use dfrs_core::{Progress, Rate, Span, Time, Yield};
@@ -71,8 +71,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing is done by `now` of a job of this dedicated run time, which nobody need know. It has no
-    /// place, and no rate.
+    /// A job of this dedicated run time, which may be unknown, with nothing done by `now`. It has
+    /// no place, and no rate.
     #[must_use]
     pub fn new(now: Time, work: Option<Span>) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Progress {
         }
     }
 
-    /// The same, with so much done by now.
+    /// Sets how much is done by now.
     #[must_use]
     pub fn with_virtual_time(mut self, done: Span) -> Self {
         self.done = to_work(done);
@@ -96,8 +96,9 @@ impl Progress {
         self
     }
 
-    /// When it completes if nothing changes: the first microsecond at which all its work is done.
-    /// `None` while it has no place or a rate of 0, and if nobody knows how much there is to do. O(1).
+    /// When the job completes if nothing changes: the first microsecond at which all its work is
+    /// done. `None` while it has no place or a rate of 0, and if its amount of work is unknown.
+    /// O(1).
     #[must_use]
     #[inline]
     pub fn finish(&self) -> Option<Time> {
@@ -135,14 +136,14 @@ impl Progress {
         to_span(self.done)
     }
 
-    /// What it could have done until `now` with the CPU that it held while it stalled, as dedicated run
-    /// time.
+    /// What it could have done until `now` with the CPU that it held while it stalled, as dedicated
+    /// run time.
     pub fn stalled(&mut self, now: Time) -> Span {
         self.advance(now);
         to_span(self.stalled)
     }
 
-    /// It holds a place from `now` on, and makes no progress until `now + stall`.
+    /// The job holds a place from `now` on, and makes no progress until `now + stall`.
     pub fn place(&mut self, now: Time, stall: Span) {
         self.advance(now);
         self.has_place = true;
@@ -151,7 +152,7 @@ impl Progress {
         self.predict();
     }
 
-    /// It gives up its place.
+    /// The job gives up its place.
     pub fn pause(&mut self, now: Time) {
         self.advance(now);
         self.has_place = false;
@@ -164,13 +165,13 @@ impl Progress {
         self.predict();
     }
 
-    /// There is so much to do in all, which nobody need know, counted from its beginning.
+    /// Sets how much there is to do in all, counted from the job's beginning; `None` if unknown.
     pub fn set_work(&mut self, work: Option<Span>) {
         self.work = work.map(to_work);
         self.predict();
     }
 
-    /// Its rate from `now` on.
+    /// Sets the rate from `now` on.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         self.advance(now);
         self.rate = rate;
@@ -334,7 +335,7 @@ mod tests {
             }
         }
 
-        /// It ends in the first microsecond in which all its work is done.
+        /// A job ends in the first microsecond in which all its work is done.
         #[test]
         fn finish_is_exact_to_a_microsecond(work in 1i64..1_000_000_000, stall in 0i64..1000, share in 1e-6f64..=1.0) {
             let mut job = of(Span(work));

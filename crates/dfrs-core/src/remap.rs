@@ -20,17 +20,18 @@ use crate::usage::{SwapUsage, Usage};
 use crate::yields::smallest_yield;
 use alone::FitsAlone;
 
-/// Maps all jobs anew for the highest minimum yield; drops those of the lowest priority until all
+/// Remaps all jobs for the highest minimum yield; drops those of the lowest priority until all
 /// others fit.
 ///
-/// What cannot move is pinned: jobs that are locked, that can only be parked or nothing at all, that
-/// have tasks on a draining node, that cannot keep the ceiling on load, or that the grace period protects; parked jobs
-/// come back in place or not at all. A job that cannot be paused is never dropped, and neither is one whose work would be
-/// lost (Restart). A waiting job that would not fit even alone beside what must stay is left out, so
-/// that nobody is dropped for it, and so is one that cannot keep the ceiling.
+/// What cannot move is pinned: jobs that are locked, that can only be parked or nothing at all,
+/// that have tasks on a draining node, that cannot keep the ceiling on load, or that the grace
+/// period protects; parked jobs come back in place or not at all. A job that cannot be paused is
+/// never dropped, and neither is one whose work would be lost (Restart). A waiting job that would
+/// not fit even alone beside what must stay is left out, so that no job is dropped for it, and so
+/// is one that cannot keep the ceiling.
 ///
-/// If the budget does not allow so many moves, those that it allows are chosen by lowest priority, and
-/// the remap is found anew with all other running jobs in place.
+/// If the budget does not allow so many moves, those that it allows are chosen by lowest priority,
+/// and the remap is computed again with all other running jobs in place.
 pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time, stop: &Stop<'_>) -> Target {
     let cluster = roster.cluster();
     let must_stay = vec![false; cluster.jobs.len()];
@@ -66,8 +67,8 @@ pub(crate) fn remap_periodically(
     }
 }
 
-/// Whether the smallest yield over the period grows although jobs that move make no progress for the
-/// time of the penalty.
+/// Whether the smallest yield over the period grows although jobs that move make no progress for
+/// the time of the penalty.
 fn pays(policy: &Policy, roster: &Roster, target: &Target) -> bool {
     let Settings {
         period, penalty, ..
@@ -147,7 +148,7 @@ struct Remap<'a> {
     /// What must stay, and then also what is pinned and kept.
     usage: Usage,
     swap: SwapUsage,
-    /// The same, job by job.
+    /// What must stay and what is pinned and kept, job by job.
     pinned: Vec<Pinned<'a>>,
     /// What stretch is expected for, if that is what counts.
     horizon: Option<Horizon>,
@@ -192,7 +193,8 @@ impl<'a> Remap<'a> {
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
         let mut alone = FitsAlone::new(cluster, &usage, least);
-        // Vector packing keeps every load below the ceiling: who cannot keep below it is Greedy's, which comes next.
+        // Vector packing keeps every load below the ceiling: a job that cannot keep below it is
+        // left to Greedy, which comes next.
         let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && alone.fits(job));
         candidates.extend(waiting.into_iter().map(|index| {
             let job = &cluster.jobs[index];
@@ -236,7 +238,7 @@ impl<'a> Remap<'a> {
                 .collect();
             match self.search(&movable, &bins) {
                 Some(mut found) => {
-                    // Equal jobs differ in the yield that a stretch asks for.
+                    // Equal jobs differ in the yield that a stretch requires.
                     if self.keeps_equal_jobs && self.horizon.is_none() {
                         leave_equal_jobs_in_place(&movable, &mut found);
                     }
@@ -278,8 +280,8 @@ impl<'a> Remap<'a> {
         }
     }
 
-    /// Puts the candidates in order, but for those of so low a priority that the memory of all nodes
-    /// is not enough for those before them: these are dropped.
+    /// Puts the candidates in order, but for those of so low a priority that the memory of all
+    /// nodes is not enough for those before them: these are dropped.
     fn put_in_order(&mut self, priority: impl Fn(&Job) -> (bool, Priority)) {
         let ranked = |candidate: RemapCandidate<'a>| Ranked {
             priority: priority(candidate.job),
@@ -323,8 +325,8 @@ impl<'a> Remap<'a> {
         usize::try_from(max.saturating_add(max / 2)).unwrap_or(usize::MAX)
     }
 
-    /// At least the memory that the nodes have for candidates without a pin, whichever of the pinned
-    /// ones are dropped.
+    /// At least the memory that the nodes have for candidates without a pin, whichever of the
+    /// pinned ones are dropped.
     fn max_memory(&self, pinned: &[Ranked<'_>]) -> Bytes {
         let is_closed = |node| self.cluster.node(node).is_none_or(|node| !node.is_up());
         let freed = |ranked: &Ranked<'_>| -> Bytes {
@@ -348,8 +350,8 @@ impl<'a> Remap<'a> {
     }
 
     /// Counts pinned candidates in, the highest priority first, and drops those that do not fit on
-    /// their nodes beside the ones before. A load above the ceiling is borne where it has come about,
-    /// but not where a parked job comes back.
+    /// their nodes beside the ones before. A load above the ceiling is borne where it has come
+    /// about, but not where a parked job comes back.
     fn load_pins(&mut self) -> Result<(), usize> {
         let mut with_arrivals: BTreeSet<NodeIndex> = BTreeSet::new();
         for candidate in std::mem::take(&mut self.kept) {
@@ -409,9 +411,9 @@ impl<'a> Remap<'a> {
         Ok(())
     }
 
-    /// Drops jobs, the lowest priority first, as long as their memory alone rules out that MCB8 finds
-    /// places for all of them: it need not be tried. O(nodes log nodes + jobs log jobs + drops ×
-    /// distinct amounts of memory).
+    /// Drops jobs, the lowest priority first, as long as their memory alone rules out that MCB8
+    /// finds places for all of them: it need not be tried. O(nodes log nodes + jobs log jobs +
+    /// drops × distinct amounts of memory).
     fn drop_what_cannot_be_packed(&mut self) -> Result<(), usize> {
         let mut demand = MemoryDemand::default();
         let free = |usage: &Usage, node: NodeIndex| {
@@ -453,7 +455,7 @@ impl<'a> Remap<'a> {
         };
         if let Some(pin) = lowest.pin {
             self.usage.remove(lowest.job, pin.mapping);
-            // It was counted in last of those that are left.
+            // This pin was counted in last of those that are left.
             self.pinned.pop();
         }
         self.drop(&lowest)
@@ -500,9 +502,9 @@ impl<'a> Remap<'a> {
     }
 }
 
-/// Exchanges the mappings of equal jobs so that as few of them as possible move: MCB8 orders them by
-/// identity alone, and which of them goes where makes no difference to anybody else.
-/// O(jobs log jobs + runs).
+/// Exchanges the mappings of equal jobs so that as few of them as possible move: MCB8 orders them
+/// by identity alone, and which of them goes where makes no difference to other jobs. O(jobs log
+/// jobs + runs).
 fn leave_equal_jobs_in_place(jobs: &[&Job], found: &mut [Mapping]) {
     let key = |place: &usize| {
         let job = jobs[*place];
@@ -553,8 +555,8 @@ fn is_simple(job: &Job) -> bool {
         && job.fluid.is_empty()
 }
 
-/// Whether the job cannot be moved, and where it is. One that cannot keep the ceiling on load cannot: no packing that
-/// keeps it has a place for the job.
+/// Whether the job cannot be moved, and where it is. One that cannot keep the ceiling on load
+/// cannot: no packing that keeps it has a place for the job.
 fn pin<'a>(
     policy: &Policy,
     cluster: &Cluster,
@@ -638,7 +640,8 @@ mod tests {
     }
 
     proptest! {
-        /// Dropping those that memory rules out at once leaves what dropping them one by one leaves.
+        /// Dropping those that memory rules out at once leaves what dropping them one by one
+        /// leaves.
         #[test]
         fn only_jobs_that_memory_could_hold_are_sorted(
             mut jobs in proptest::collection::vec(any_job(), 0..60),

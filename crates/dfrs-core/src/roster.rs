@@ -1,5 +1,5 @@
-//! A cluster whose jobs are listed by what they do, kept from decision to decision: thousands may wait,
-//! and few of them matter.
+//! A cluster whose jobs are listed by what they do, kept from decision to decision: thousands may
+//! wait, and few of them matter.
 
 use crate::experience::Experience;
 use crate::model::{Cluster, Job, JobId, JobState, Node, NodeIndex};
@@ -11,14 +11,15 @@ mod view;
 use lists::Lists;
 pub(crate) use lists::cmp_requirements;
 
-/// From so many jobs on it is cheaper to make the lists anew than to take one after the other out.
+/// From so many jobs on it is cheaper to make the lists from the beginning than to take one after
+/// the other out.
 const MANY: usize = 500;
 
 /// A cluster with lists of the jobs that run and that wait: what [`crate::decide()`] looks at.
 ///
-/// Waiting jobs that want the same are in one queue: whether there is room is asked once for all of
-/// them. Jobs and nodes change by the functions here; when nodes come or go, which gives others new
-/// positions, a new roster is due.
+/// Waiting jobs with the same demand are in one queue: whether there is room is checked once for
+/// all of them. Jobs and nodes change by the functions here; when nodes come or go, which gives
+/// others new positions, a new roster is due.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
     cluster: Cluster,
@@ -37,7 +38,8 @@ impl Roster {
         }
     }
 
-    /// Becomes the roster of this cluster; what was learned of jobs that ended stays. O(jobs log jobs).
+    /// Becomes the roster of this cluster; what was learned of jobs that ended stays. O(jobs log
+    /// jobs).
     pub fn set_cluster(&mut self, cluster: Cluster) {
         self.lists = Lists::of(&cluster.jobs);
         self.cluster = cluster;
@@ -49,7 +51,8 @@ impl Roster {
         &self.experience
     }
 
-    /// The same, for the driver to tell it of jobs that end, or to bring back what it stored.
+    /// What time limits have been worth so far, for the driver to report jobs that end, or to bring
+    /// back what it stored.
     pub fn experience_mut(&mut self) -> &mut Experience {
         &mut self.experience
     }
@@ -72,8 +75,9 @@ impl Roster {
         jobs.map(|index| &self.cluster.jobs[*index])
     }
 
-    /// Takes a job in, and returns the one of the same identity whose place it takes. O(log jobs) if there
-    /// is one, or if it has the highest identity; else O(jobs), those after it being renumbered.
+    /// Takes a job in, and returns the one of the same identity whose place it takes. O(log jobs)
+    /// if there is one, or if it has the highest identity; else O(jobs), those after it being
+    /// renumbered.
     pub fn insert(&mut self, job: Job) -> Option<Job> {
         let jobs = &mut self.cluster.jobs;
         match jobs.binary_search_by_key(&job.id, |other| other.id) {
@@ -131,8 +135,8 @@ impl Roster {
         Some(job)
     }
 
-    /// Takes these jobs out, ascending, as [`Self::remove`] does. O(jobs) for each of a few of them, O(jobs log
-    /// jobs) for many.
+    /// Takes these jobs out, ascending, as [`Self::remove`] does. O(jobs) for each of a few of
+    /// them, O(jobs log jobs) for many.
     pub fn remove_all(&mut self, gone: &[JobId]) {
         if gone.len() < MANY {
             for id in gone {
@@ -146,14 +150,14 @@ impl Roster {
         self.set_cluster(cluster);
     }
 
-    /// Changes a job's state, and returns the one before. O(log jobs), and as many moves in memory as
-    /// there are jobs after it in its lists.
+    /// Changes a job's state, and returns the one before. O(log jobs), and as many moves in memory
+    /// as there are jobs after it in its lists.
     pub fn set_state(&mut self, id: JobId, state: JobState) -> Option<JobState> {
         let index = self.cluster.position(id)?;
         Some(self.set_state_at(index, state))
     }
 
-    /// The same for the job at this position.
+    /// Changes the state of the job at this position, and returns the one before.
     pub(crate) fn set_state_at(&mut self, index: usize, state: JobState) -> JobState {
         let jobs = &mut self.cluster.jobs;
         self.lists.remove(jobs, index);

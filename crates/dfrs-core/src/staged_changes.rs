@@ -39,7 +39,7 @@ pub(crate) struct StagedChanges {
 }
 
 impl StagedChanges {
-    /// Takes a stage, which the roster does not know of yet.
+    /// Takes a stage, which is not in the roster yet.
     pub(crate) fn append(&mut self, target: Target) {
         if !target.is_empty() {
             self.stages.push(target.into_changes());
@@ -105,8 +105,8 @@ impl StagedChanges {
     }
 }
 
-/// Why a job changes that has changed before: one that comes back elsewhere has moved for the reason for
-/// which it gave up its place.
+/// Why a job changes that has changed before: one that comes back elsewhere has moved for the
+/// reason for which it gave up its place.
 fn merged_reason(before: Reason, now: Reason) -> Reason {
     match (before, now) {
         (Reason::MakesRoomFor(_) | Reason::DoesNotFitRemap, Reason::Fits) => before,

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::fmt;
 
-/// So many small steps are taken between two questions whether a decision may go on: each takes some
-/// microseconds on a large cluster, and so may the answer.
+/// So many small steps are taken between two questions whether a decision may go on: each takes
+/// some microseconds on a large cluster, and so may the answer.
 const STEPS: u32 = 64;
 
 /// A decision might not go on, and was ended before it was found. It has changed nothing.
@@ -28,7 +28,7 @@ pub(crate) struct Stop<'a> {
 }
 
 impl<'a> Stop<'a> {
-    /// It is never to stop.
+    /// The decision is never to stop.
     pub(crate) const fn never() -> Self {
         Self {
             may_go_on: None,
@@ -37,7 +37,7 @@ impl<'a> Stop<'a> {
         }
     }
 
-    /// It is to stop as soon as this says that it may not go on.
+    /// The decision is to stop as soon as `may_go_on` returns no.
     pub(crate) const fn unless(may_go_on: &'a dyn Fn() -> bool) -> Self {
         Self {
             may_go_on: Some(may_go_on),
@@ -51,7 +51,7 @@ impl<'a> Stop<'a> {
         self.was_due.get()
     }
 
-    /// Asks whether it is to stop, for the last time if so.
+    /// Checks whether the decision is to stop; no more checks follow if so.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         if let Some(may_go_on) = self.may_go_on
@@ -63,7 +63,7 @@ impl<'a> Stop<'a> {
         self.was_due.get()
     }
 
-    /// The same after a small step: asks now and then.
+    /// As [`Self::is_due`] after a small step: checks now and then.
     #[inline]
     pub(crate) fn is_due_after_step(&self) -> bool {
         if self.may_go_on.is_none() || self.was_due.get() {

@@ -9,19 +9,20 @@ use crate::usage::SwapUsage;
 /// What shall become of a job that does not stay as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
-    /// It runs and gives up its place.
+    /// The job runs and gives up its place.
     Leaves(Reason),
-    /// It waits, or runs elsewhere, and runs here from now on.
+    /// The job waits, or runs elsewhere, and runs here from now on.
     Goes(Mapping, Reason),
 }
 
-/// What shall become of every job: those that are not named stay as they are, running where they run,
-/// or waiting.
+/// What shall become of every job: those that are not named stay as they are, running where they
+/// run, or waiting.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
-    /// For each job its position in `changes` plus 1, or 0; the last ones are left out if they are 0.
+    /// For each job its position in `changes` plus 1, or 0; the last ones are left out if they are
+    /// 0.
     numbers: Vec<u32>,
-    /// Positions of jobs in the cluster, and their fates.
+    /// Positions of jobs in the cluster, and their changes.
     changes: Vec<(usize, Change)>,
 }
 
@@ -82,12 +83,12 @@ impl Target {
         self.numbers.get(job).is_none_or(|number| *number == 0)
     }
 
-    /// The jobs that do not stay as they are and their fates, each once, in any order.
+    /// The jobs that do not stay as they are and their changes, each once, in any order.
     pub(crate) fn changes(&self) -> impl Iterator<Item = (usize, &Change)> {
         self.changes.iter().map(|(job, change)| (*job, change))
     }
 
-    /// The same, taken out, ascending.
+    /// Takes the changes out, ascending.
     pub(crate) fn into_changes(mut self) -> Vec<(usize, Change)> {
         self.changes.sort_unstable_by_key(|(job, _)| *job);
         self.changes
@@ -163,8 +164,8 @@ fn state_of_paused(job: &Job) -> JobState {
     }
 }
 
-/// The virtual time that is left of a job that does not stay as it is: work that cannot be kept is lost
-/// wherever it goes.
+/// The virtual time that is left of a job that does not stay as it is: work that cannot be kept is
+/// lost wherever it goes.
 pub(crate) fn virtual_time_kept(job: &Job) -> Span {
     if job.is_running() && job.mobility == Mobility::Restart {
         Span::ZERO
@@ -191,16 +192,16 @@ pub(crate) fn waits(job: &Job) -> bool {
     !job.locked && !job.is_running()
 }
 
-/// Whether the running job can be paused by this policy, with `swap` in use by parked jobs. A job that can only be
-/// parked needs room in the swap of all its nodes, and these must take tasks: it would have to come
-/// back there.
+/// Whether the running job can be paused by this policy, with `swap` in use by parked jobs. A job
+/// that can only be parked needs room in the swap of all its nodes, and these must take tasks: it
+/// would have to come back there.
 ///
 /// A job that was paused or moved as often as the budget allows cannot.
 pub(crate) fn can_pause(policy: &Policy, cluster: &Cluster, swap: &SwapUsage, job: &Job) -> bool {
     may_pause(policy, cluster, job) && has_swap(swap, job)
 }
 
-/// The same whatever is in the swap: this does not change while a decision is made.
+/// As [`can_pause`], but without regard to the swap: this does not change while a decision is made.
 pub(crate) fn may_pause(policy: &Policy, cluster: &Cluster, job: &Job) -> bool {
     let JobState::Running(mapping) = &job.state else {
         return false;

@@ -14,18 +14,18 @@ use crate::target::{Change, Target};
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
 
-/// The actions that lead to the target; `stages` are those in which it was decided about, if there is more
-/// than one.
+/// The actions that lead to the target; `stages` are those in which it was decided about, if there
+/// is more than one.
 ///
 /// First all that leaves; then the migrations by the rule of the authors' 2011 slides ("Migration
-/// Planning"): the job of the highest priority that can move does; if none can, the one of the lowest
-/// priority steps aside, and comes back when the others have moved; last what arrives, the highest
-/// priority first. Memory suffices at every step because it suffices in the target.
-/// A job that cannot move is tried again only when memory was freed on the node that it found full:
+/// Planning"): the job of the highest priority that can move does; if none can, the one of the
+/// lowest priority steps aside, and comes back when the others have moved; last what arrives, the
+/// highest priority first. Memory suffices at every step because it suffices in the target. A job
+/// that cannot move is tried again only when memory was freed on the node that it found full:
 /// O((runs + tries) log jobs).
 ///
-/// Where a job is to be parked in swap that another one leaves, that one comes back first. If both wait
-/// for each other, what was decided stage by stage is done stage by stage.
+/// Where a job is to be parked in swap that another one leaves, that one comes back first. If both
+/// wait for each other, what was decided stage by stage is done stage by stage.
 pub(crate) fn actions(
     policy: &Policy,
     roster: &Roster,
@@ -81,7 +81,7 @@ fn stage_by_stage(
 /// One job's change.
 struct JobChange<'a> {
     job: &'a Job,
-    /// Its state before.
+    /// The job's state before.
     state: Cow<'a, JobState>,
     placement: &'a Change,
 }
@@ -229,7 +229,7 @@ impl Transition {
         };
         let job = change.job;
         self.usage.add(job, mapping);
-        // One that stepped aside has lost what it had if it cannot keep it.
+        // A job that stepped aside has lost what it had if it cannot keep it.
         let starts = matches!(*change.state, JobState::Pending)
             || change.running_on().is_some() && job.mobility == Mobility::Restart;
         let action = if starts {

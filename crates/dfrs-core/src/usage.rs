@@ -33,7 +33,7 @@ struct NodeUsage {
     load: Cores,
     /// What it may grow to.
     max_load: Cores,
-    /// What it may grow to, too, beside jobs that run on several nodes.
+    /// What the load may grow to, too, beside jobs that run on several nodes.
     max_parallel_load: Cores,
     /// How many of these are there.
     parallel: u32,
@@ -44,8 +44,8 @@ struct NodeUsage {
 }
 
 impl NodeUsage {
-    /// Whether it has so much more memory, and may have so much more load for a job of this limit: what needs no CPU
-    /// may go where there is too much load already.
+    /// Whether it has so much more memory, and may have so much more load for a job of this limit:
+    /// what needs no CPU may go where there is too much load already.
     #[inline]
     fn has_room(&self, memory: Bytes, cpu: Cores, limit: LoadLimit) -> bool {
         self.memory_used + memory <= self.memory
@@ -58,7 +58,7 @@ impl NodeUsage {
         self.max_load_with(self.parallel, limit)
     }
 
-    /// The same beside so many jobs that run on several nodes.
+    /// What the load may grow to beside so many jobs that run on several nodes.
     #[inline]
     fn max_load_with(&self, parallel: u32, limit: LoadLimit) -> Cores {
         let for_them = if parallel > 0 || limit == LoadLimit::Parallel {
@@ -166,7 +166,8 @@ impl Usage {
         }
     }
 
-    /// Nobody uses anything, and all nodes take tasks: what the cluster could hold at best. O(nodes).
+    /// No resource is in use, and all nodes take tasks: what the cluster could hold at best.
+    /// O(nodes).
     pub(crate) fn best_case(cluster: &Cluster, ceilings: impl Into<Ceilings>) -> Self {
         let mut usage = Self::empty(cluster, ceilings);
         for entry in &mut usage.nodes {
@@ -177,7 +178,7 @@ impl Usage {
         usage
     }
 
-    /// The same nodes and ceilings, where no job runs; others hold their memory. O(nodes).
+    /// The usage if no job ran; others hold their memory. O(nodes).
     pub(crate) fn without_jobs(&self, cluster: &Cluster) -> Self {
         let mut usage = self.clone();
         for (entry, node) in usage.nodes.iter_mut().zip(&cluster.nodes) {
@@ -232,7 +233,7 @@ impl Usage {
         }
     }
 
-    /// The same, but no load may grow beyond this either, whoever comes. O(nodes).
+    /// The usage, but no load may grow beyond this either, whichever job comes. O(nodes).
     pub(crate) fn under(&self, ceiling: LoadCeiling) -> Self {
         let mut usage = self.clone();
         for entry in &mut usage.nodes {
@@ -242,7 +243,7 @@ impl Usage {
         usage
     }
 
-    /// The same with the memory of parked jobs as if they were there. O(nodes).
+    /// The usage with the memory of parked jobs as if they were there. O(nodes).
     pub(crate) fn with_parked(&self, swap: &SwapUsage) -> Self {
         let mut usage = self.clone();
         for (entry, (parked, _)) in usage.nodes.iter_mut().zip(&swap.nodes) {
@@ -251,7 +252,7 @@ impl Usage {
         usage
     }
 
-    /// The same, but loads may grow to anything. O(nodes).
+    /// The usage, but loads may grow to anything. O(nodes).
     pub(crate) fn without_ceilings(&self) -> Self {
         let mut usage = self.clone();
         for entry in &mut usage.nodes {
@@ -261,7 +262,7 @@ impl Usage {
         usage
     }
 
-    /// Who keeps which ceiling, if there is one.
+    /// Which job keeps which ceiling, if there is one.
     pub(crate) fn limits(&self) -> Option<Arc<LoadLimits>> {
         self.limits.clone()
     }
@@ -305,7 +306,8 @@ impl Usage {
         }
     }
 
-    /// What is in use on the node is the greater of what is in use there in these two, which are of the same nodes.
+    /// What is in use on the node is the greater of what is in use there in these two, which are of
+    /// the same nodes.
     pub(crate) fn set_greater(&mut self, node: NodeIndex, one: &Self, other: &Self) {
         let index = node.index();
         let Some(merged) = self.nodes.get_mut(index) else {
@@ -328,14 +330,14 @@ impl Usage {
         greater(&mut further.fluid, &one.fluid, &other.fluid);
     }
 
-    /// Which ceiling the job keeps: the same in all of a decision, and not to be asked of each node. O(distinct
-    /// nodes), or O(n log n) of a list of its own.
+    /// Which ceiling the job keeps: the same in all of a decision, so one call serves for all
+    /// nodes. O(distinct nodes), or O(n log n) of a list of its own.
     pub(crate) fn limit(&self, job: &Job) -> LoadLimit {
         LoadLimits::limit(self.limits.as_ref(), job)
     }
 
-    /// Whether the job could keep a ceiling on load on empty nodes, if there is one: else it starts where it can, as
-    /// if there were none. As [`Self::limit`].
+    /// Whether the job could keep a ceiling on load on empty nodes, if there is one: else it starts
+    /// where it can, as if there were none. As [`Self::limit`].
     pub(crate) fn could_keep_ceiling(&self, job: &Job) -> bool {
         self.limit(job) != LoadLimit::Nothing
     }
@@ -408,8 +410,9 @@ impl Usage {
         self.nodes[node.index()].load
     }
 
-    /// What the load of the node may grow to if the job comes, which is not there, and so many jobs go that run on
-    /// several nodes; `None`: anything. `limit` is [`Self::limit`] of it, here and below.
+    /// What the load of the node may grow to if the job comes, which is not there, and so many jobs
+    /// go that run on several nodes; `None`: anything. `limit` is [`Self::limit`] of it, here and
+    /// below.
     pub(crate) fn max_load(
         &self,
         node: NodeIndex,
@@ -462,8 +465,8 @@ impl Usage {
         further.fluid.iter().map(left).collect()
     }
 
-    /// Tells of each node that takes one task of the job, which has one kind: which it is, its load, and
-    /// its CPU capacity. Ascending. O(nodes).
+    /// Passes each node that takes one task of the job, which has one kind: which it is, its load,
+    /// and its CPU capacity. Ascending. O(nodes).
     pub(crate) fn each_taker(&self, job: &Job, mut found: impl FnMut(NodeIndex, Cores, Cores)) {
         let memory = job.memory_on(1);
         let limit = self.limit(job);
@@ -505,12 +508,13 @@ impl Usage {
             && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
     }
 
-    /// Whether these tasks of the job fit on the node beside what is there, by memory, further rigid resources and
-    /// the ceilings on load. The job itself must not be counted in on the node. `limit` is [`Self::limit_on`] of its
-    /// mapping.
+    /// Whether these tasks of the job fit on the node beside what is there, by memory, further
+    /// rigid resources and the ceilings on load. The job itself must not be counted in on the node.
+    /// `limit` is [`Self::limit_on`] of its mapping.
     pub(crate) fn fits(&self, job: &Job, part: Part<'_>, limit: LoadLimit) -> bool {
         let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
-        // One that comes back where nobody else is has a place there already, whatever its own load.
+        // A job that comes back to nodes without other jobs has a place there already, whatever its
+        // own load.
         let is_alone = self
             .nodes
             .get(part.node.index())
@@ -540,9 +544,9 @@ impl Usage {
         })
     }
 
-    /// Whether the job fits in place on these nodes, none of which is down. For a job that comes back to
-    /// nodes where it was before, so that neither its layout nor whether they drain is looked at: a
-    /// node that drains waits for what is parked there.
+    /// Whether the job fits in place on these nodes, none of which is down. For a job that comes
+    /// back to nodes where it was before, so that neither its layout nor whether they drain is
+    /// looked at: a node that drains waits for what is parked there.
     pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
         let limit = self.limit_on(job, mapping);
         mapping.parts().all(|part| {
@@ -571,8 +575,8 @@ impl Usage {
             .map_or_else(Default::default, |rigid| (rigid.used, rigid.capacity))
     }
 
-    /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number of
-    /// tasks.
+    /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number
+    /// of tasks.
     pub(crate) fn slots(&self, job: &Job, node: NodeIndex, limit: LoadLimit) -> u32 {
         let space = self.nodes[node.index()].space();
         let Some(space) = space.filter(|_| job.layout.allows(node)) else {

@@ -23,20 +23,21 @@ use constraints::Constraints;
 use floors::Floors;
 pub(crate) use stretch::{MIN_YIELD, StretchLine};
 
-/// The yield that the policy gives every running job of the cluster, ascending by job, for the mapping
-/// that it has now, whatever led to it: nodes that are draining, down, or over their memory are no
-/// special case.
+/// The yield that the policy gives every running job of the cluster, ascending by job, for the
+/// mapping that it has now, whatever led to it: nodes that are draining, down, or over their memory
+/// are no special case.
 ///
 /// Runs on nodes that do not exist are left out. With [`Optimisation::Minimum`] jobs share in
-/// proportion to their weights, with [`Optimisation::VirtualTime`] to these times what their virtual time,
-/// number of tasks, mobility and memory say; there jobs on several nodes have at least
-/// [`crate::Settings::parallel_least_yield`], or an equal share if that is less. For `/stretch-per` each job's expected stretch is that at `now` plus the
-/// period, its yield lasting till then (TPDS, Section 4.7; IPDPS 2010, Section III-B); no yield is then
-/// below 0.01, or 1/max(1, Λ) if that is less, and weights play no part.
+/// proportion to their weights, with [`Optimisation::VirtualTime`] to these times what their
+/// virtual time, number of tasks, mobility and memory say; there jobs on several nodes have at
+/// least [`crate::Settings::parallel_least_yield`], or an equal share if that is less. For
+/// `/stretch-per` each job's expected stretch is that at `now` plus the period, its yield lasting
+/// till then (TPDS, Section 4.7; IPDPS 2010, Section III-B); no yield is then below 0.01, or
+/// 1/max(1, Λ) if that is less, and weights play no part.
 ///
-/// O(jobs + (nodes + runs) log nodes), but for [`Optimisation::Average`], which solves a linear program
-/// by the simplex method: its memory is the product of the nodes that are short of CPU and the jobs
-/// there, for each set of jobs that are connected by sharing nodes.
+/// O(jobs + (nodes + runs) log nodes), but for [`Optimisation::Average`], which solves a linear
+/// program by the simplex method: its memory is the product of the nodes that are short of CPU and
+/// the jobs there, for each set of jobs that are connected by sharing nodes.
 #[must_use]
 pub fn yields_of(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<(JobId, Yield)> {
     let jobs = cluster.jobs.iter();
@@ -83,10 +84,11 @@ impl<'a> Placed<'a> {
 pub(crate) enum Goal {
     /// The yields themselves.
     Yield(Optimisation),
-    /// Those of [`Optimisation::VirtualTime`], but jobs on several nodes have at least so much.
+    /// The yields of [`Optimisation::VirtualTime`], but jobs on several nodes have at least so
+    /// much.
     AtLeast(LeastYield),
-    /// Those of [`Optimisation::VirtualTime`], but jobs on several nodes have all CPU that they need; the youngest first
-    /// where they share a node, also with others.
+    /// The yields of [`Optimisation::VirtualTime`], but jobs on several nodes have all CPU that
+    /// they need; the youngest first where they share a node, also with others.
     WholeCpus,
     /// The stretch that is expected at the end of the period.
     Stretch {

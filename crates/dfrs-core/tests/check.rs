@@ -557,7 +557,7 @@ fn first_job_that_exceeds_memory_is_at_fault() {
     let another = Action::Start(JobId(3), mapping(&[(0, 2)]));
     let both = [start(&[(0, 2)]), another.clone()];
     assert_eq!(at_fault(&cluster, &both), [1]);
-    // One that breaks a rule of its own may have taken the memory.
+    // An action that breaks a rule of its own may have taken the memory.
     let rule = [another, start(&[(0, 1)])];
     assert_eq!(at_fault(&cluster, &rule), [1]);
 }

@@ -31,7 +31,8 @@ fn is_on_draining_node(cluster: &Cluster, job: &Job) -> bool {
         .is_some_and(|here| here.nodes().any(drains))
 }
 
-/// The wait of a job that never ran, and 10 s, over its size in average nodes, but at least a tenth of one.
+/// The wait of a job that never ran, and 10 s, over its size in average nodes, but at least a tenth
+/// of one.
 fn wait_over_size(cluster: &Cluster, job: &Job) -> f64 {
     if job.starved {
         return f64::INFINITY;
@@ -45,7 +46,7 @@ fn wait_over_size(cluster: &Cluster, job: &Job) -> f64 {
     weight * (job.flow_time(NOW).seconds() + 10.0) / size.max(0.1)
 }
 
-/// Whether the job is put where loads stay below the ceiling if nobody else is there.
+/// Whether the job is put where loads stay below the ceiling if no other job is there.
 fn could_keep(policy: &Policy, cluster: &Cluster, job: &Job, ceiling: LoadCeiling) -> bool {
     let mut alone = cluster.clone();
     let id = job.id;
@@ -87,7 +88,8 @@ proptest! {
                 loads[part.node.index()] += job.cpu_of(part);
             }
         }
-        // Who could not keep it on empty nodes need not, and then those beside it do not.
+        // A job that could not keep the ceiling on empty nodes need not, and then those beside it
+        // do not.
         let mut is_free = vec![false; cluster.nodes.len()];
         for job in after.jobs.iter().filter(|job| !could_keep(&policy, &cluster, job, ceiling)) {
             for node in job.running_on().into_iter().flat_map(Mapping::nodes) {
@@ -98,7 +100,7 @@ proptest! {
             let job = cluster.job(action.job()).unwrap();
             for part in action.mapping().into_iter().flat_map(Mapping::parts).filter(|part| job.cpu_of(*part) > Cores::ZERO) {
                 let max = ceiling.of(cluster.nodes[part.node.index()].cpu);
-                // Who comes back to nodes where nobody else is has its memory there.
+                // A job that comes back to nodes without other jobs has its memory there.
                 let is_back_alone = matches!(action, Action::Resume(..)) && loads[part.node.index()] == job.cpu_of(part);
                 if is_free[part.node.index()] || is_back_alone {
                     continue;
@@ -123,11 +125,12 @@ proptest! {
                 loads[part.node.index()] += job.cpu_of(part);
             }
         }
-        // Who could not keep a stricter ceiling on all nodes keeps none.
+        // A job that could not keep a stricter ceiling on all nodes keeps none.
         let own = LoadCeiling::from_percent(10_000 / least.0);
         let ceiling = policy.settings.load_ceiling.map_or(own, |all| own.min(all));
         let share = f64::from(least.0) / 100.0;
-        // So much is exact to a node's capacity; what one job gets loses a millionth of a core to rounding.
+        // So much is exact to a node's capacity; what one job gets loses a millionth of a core to
+        // rounding.
         let max = |node: NodeIndex| cluster.nodes[node.index()].cpu.0 as f64 / share;
         let yields: BTreeMap<JobId, Yield> =
             yields_of(&policy, &after, Time::from_seconds(1000)).into_iter().collect();
@@ -138,9 +141,9 @@ proptest! {
             let is_fresh = cluster.job(job.id).is_some_and(|before| before.state != job.state);
             let fits = mapping.nodes().all(|node| loads[node.index()].0 as f64 <= max(node) * 1.000_001 + 1.0);
             let needs_cpu = mapping.parts().all(|part| !job.cpu_of(part).is_zero());
-            // ClusterKind of one task are placed as jobs on one node are.
+            // Kinds of one task are placed as jobs on one node are.
             let is_bound = job.has_one_kind() && needs_cpu && is_fresh;
-            // Who comes back to nodes where nobody else is has its memory there.
+            // A job that comes back to nodes without other jobs has its memory there.
             let is_back_alone = cluster.job(job.id).is_some_and(|before| before.state.parked_on().is_some())
                 && mapping.parts().all(|part| {
                     let load = loads[part.node.index()];
@@ -178,7 +181,8 @@ proptest! {
         prop_assert_eq!(plan(&policy, &cluster, &events), plan(&policy, &cluster, &events));
     }
 
-    /// It stops at the first no, and then nothing has changed; else it is what it would be in any case.
+    /// The decision stops at the first no, and then nothing has changed; else it is what it would
+    /// be in any case.
     #[test]
     fn stopped_decision_changes_nothing(cluster in cluster(ANY), policy in policy(), events in events(), max in 0u32..40) {
         let asked = Cell::new(0);
@@ -255,7 +259,8 @@ proptest! {
 
     #[test]
     fn events_at_once_equal_events_one_by_one(cluster in cluster(ANY), policy in policy(), events in events()) {
-        // MCB8 maps all jobs at each of them, and does so once; by cost all waiting jobs are tried at each.
+        // MCB8 maps all jobs at each of them, and does so once; by cost all waiting jobs are tried
+        // at each.
         if matches!(policy.submission, Submission::Mcb8 | Submission::LeastCostPreemption) || policy.settings.budget.moves_per_decision.is_some() {
             return Ok(());
         }
@@ -360,7 +365,8 @@ proptest! {
     fn first_ranked_job_starts_iff_it_fits_on_empty_nodes(cluster in cluster(PLAIN)) {
         let policy: Policy = "GreedyPMC*/OPT=VT".parse().unwrap();
         let is_new = |job: &Job| job.virtual_time.0 == 0 && job.is_running();
-        // Who has waited longest for its size is tried first; whoever ran gives way to it, having had at least 150 s.
+        // The job that has waited longest for its size is tried first; running jobs, which have had
+        // at least 150 s, are preempted for it.
         let waiting = cluster.jobs.iter().filter(|job| !job.is_running() && job.virtual_time.0 == 0);
         let first = waiting.max_by(|one, other| {
             let wait_over_size = |job: &Job| wait_over_size(&cluster, job);
@@ -385,8 +391,8 @@ proptest! {
             let job = cluster.job(action.job()).unwrap();
             if matches!(action, Action::Pause(_) | Action::Migrate(..)) {
                 prop_assert!(matches!(job.mobility, Mobility::Checkpoint | Mobility::Park), "{action:?}");
-                // Those that have had nothing yet give way to nobody, and gain nothing by a move, but where
-                // they keep a node from being drained.
+                // Jobs that have had nothing yet are not preempted, and gain nothing by a move, but
+                // where they keep a node from being drained.
                 let drains = is_on_draining_node(&cluster, job);
                 prop_assert!(job.virtual_time.0 > 0 || drains, "{action:?}");
             }

@@ -93,7 +93,7 @@ fn greedy_places_the_kind_that_requires_most_memory_first() {
         places("Greedy*", &cluster, submit(2)),
         [Action::Start(JobId(2), mapping(&[&[(1, 2)], &[(0, 1)]]))]
     );
-    // Those that require a further resource before all others.
+    // Kinds that require a further resource are placed before all others.
     cluster.nodes[1].rigid = vec![Amount(1)];
     let mut with_device = job(3, &[(1, 10, 60), (1, 10, 50)]);
     with_device.further_kinds[0].rigid = vec![Amount(1)];
@@ -354,7 +354,7 @@ fn violations_name_the_kind() {
         found(&[&[(0, 1), (1, 1)], &[(0, 1)], &[(1, 1)]]),
         [("task count", Some(2))]
     );
-    // A mapping that does not tell kinds apart is not that of such a job.
+    // A mapping that does not distinguish kinds is not that of such a job.
     assert_eq!(found(&[&[(0, 1), (1, 1)]]), [("task count", Some(1))]);
     let mut empty = cluster.clone();
     empty.jobs[0].further_kinds[0].tasks = 0;

@@ -13,7 +13,8 @@ use proptest::prelude::*;
 /// CPU and memory of every node.
 const CAPACITY: u64 = 100;
 
-/// Yields are tried in steps of 1/128: the bisection ends when it knows them to 0.01 (TPDS, Section 4.3).
+/// Yields are tried in steps of 1/128: the bisection ends when the yield is known to 0.01 (TPDS,
+/// Section 4.3).
 const STEPS: u64 = 128;
 
 /// The node of each task of each job that runs, ascending.
@@ -63,7 +64,8 @@ impl PaperModel<'_> {
         found.into_iter().map(|job| job.id).collect()
     }
 
-    /// Greedy (TPDS, Section 4.2): each task on the node of the lowest load whose memory takes it.
+    /// Greedy (TPDS, Section 4.2): each task on the node of the lowest load with enough memory for
+    /// it.
     fn greedy(&mut self, id: JobId) -> bool {
         let (cpu, memory) = (self.job(id).cpu.0, self.job(id).memory.0);
         let mut usage = self.usage();
@@ -112,8 +114,8 @@ impl PaperModel<'_> {
         self.places = before;
     }
 
-    /// The remap (TPDS, Section 4.3): the job of the lowest priority is dropped until MCB8 places all
-    /// others; first as long as their memory is more than there is.
+    /// The remap (TPDS, Section 4.3): the job of the lowest priority is dropped until MCB8 places
+    /// all others; first as long as their memory is more than there is.
     fn remap(&mut self, grace: Grace) {
         let mut kept: Vec<JobId> = self
             .cluster
@@ -141,7 +143,7 @@ impl PaperModel<'_> {
         }
     }
 
-    /// Whether the job fits on empty nodes. For one that does not, nobody is dropped.
+    /// Whether the job fits on empty nodes. For one that does not, no job is dropped.
     fn could_run(&self, id: JobId) -> bool {
         let each = CAPACITY
             .checked_div(self.job(id).memory.0)
@@ -165,8 +167,8 @@ impl PaperModel<'_> {
         best.or_else(|| self.mcb8(jobs, grace, 0))
     }
 
-    /// MCB8 at a yield of `steps`/128 (IPDPS 2010, Section III-B): node by node, the first task that
-    /// fits of the list that goes against the node's imbalance, else of the other list.
+    /// MCB8 at a yield of `steps`/128 (IPDPS 2010, Section III-B): node by node, the first task
+    /// that fits of the list that goes against the node's imbalance, else of the other list.
     fn mcb8(&self, jobs: &[JobId], grace: Grace, steps: u64) -> Option<TaskNodes> {
         // Both requirements in 1/128 of a unit.
         let cpu = |id: JobId| self.job(id).cpu.0 * steps;
@@ -259,8 +261,8 @@ impl PaperModel<'_> {
     }
 
     /// `*`: those of these jobs that do not run are tried by Greedy. The TPDS paper says it of
-    /// completions, the IPDPS 2010 paper (Section III-A) of every event, and the authors' simulator does
-    /// it after remaps too.
+    /// completions, the IPDPS 2010 paper (Section III-A) of every event, and the authors' simulator
+    /// does it after remaps too.
     fn fill(&mut self, jobs: &[JobId]) {
         for id in jobs {
             if !self.places.contains_key(id) {
@@ -270,7 +272,7 @@ impl PaperModel<'_> {
     }
 }
 
-/// Flow time over the square of virtual time; then who was submitted first.
+/// Flow time over the square of virtual time; then which was submitted first.
 fn rank(job: &Job) -> (f64, Reverse<i64>, Reverse<JobId>) {
     let virtual_time = job.virtual_time.seconds();
     let priority = if virtual_time > 0.0 {

@@ -1,6 +1,8 @@
-//! Decisions worked out by hand: every file in `scenarios/` says what is given and what is expected.
+//! Decisions worked out by hand: every file in `scenarios/` says what is given and what is
+//! expected.
 //!
-//! `DFRS_REWRITE=1` makes the files expect what is decided: look at the difference before you commit it.
+//! `DFRS_REWRITE=1` makes the files expect what is decided: look at the difference before you
+//! commit it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

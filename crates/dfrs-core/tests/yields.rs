@@ -57,8 +57,8 @@ impl YieldProblem {
         1.0 / (0..self.capacity.len()).map(load).fold(1.0, f64::max)
     }
 
-    /// Whether no job's value can grow except at the cost of one that is no better off: each job has
-    /// all it needs, or is on a full node where no job of larger value has more than `least`.
+    /// Whether no job's value can grow except at the cost of one that is no better off: each job
+    /// has all it needs, or is on a full node where no job of larger value has more than `least`.
     fn is_max_min(&self, shares: &[f64], values: &[f64], least: f64) -> bool {
         (0..shares.len()).all(|job| {
             shares[job] >= 1.0 - CLOSE
@@ -373,7 +373,8 @@ proptest! {
         prop_assert!(best <= sum_of_stretches(&cluster, &equal, &policy) * (1.0 + CLOSE));
         for (from, to, size) in steps {
             let (from, to, size) = (from % shares.len(), to % shares.len(), 10f64.powi(-size));
-            // `to` gets as much as `from` frees on every node that they share, and as there is room.
+            // `to` gets as much as `from` frees on every node that they share, and as there is
+            // room.
             let mut other = shares.clone();
             other[from] = (other[from] - size).max(equal[from]);
             let rooms = (0..problem.capacity.len()).filter(|node| problem.needs[*node][to] > 0.0).map(|node| {

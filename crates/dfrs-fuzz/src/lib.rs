@@ -1,4 +1,4 @@
-//! What must hold of any input, whoever wrote it: a clear error or a right result, never a panic.
+//! What must hold of any input from any source: a clear error or a right result, never a panic.
 //!
 //! Each function takes one input and panics if something does not hold. The fuzz targets in `fuzz/`
 //! call them with what libFuzzer comes up with, the tests of this crate with mutations of `seeds/`.

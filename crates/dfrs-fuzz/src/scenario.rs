@@ -1,4 +1,4 @@
-//! What people write by hand, and what the plugin's flight recorder writes.
+//! Scenarios as people write them by hand, and as the plugin's recorder writes them.
 
 use dfrs_core::Cluster;
 use dfrs_scenario::{Scenario, print, read, rewritten};

@@ -1,5 +1,5 @@
-//! A short fuzzing on every run of the tests: seeds, and what random changes make of them. Cases are
-//! drawn anew each time; `PROPTEST_CASES` says how many.
+//! A short fuzzing on every run of the tests: seeds, and what random changes make of them. Cases
+//! are drawn afresh each time; `PROPTEST_CASES` says how many.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ use crate::schedule::{Criteria, Schedule};
 pub enum Algorithm {
     /// The paper's own ([`demt`]).
     Demt,
-    /// The same with allotments and order revised, which is not in the paper ([`improved`]).
+    /// DEMT with allotments and order revised, which is not in the paper ([`improved`]).
     DemtPlus,
     /// Every task on all processors ([`gang`]).
     Gang,
@@ -41,7 +41,7 @@ impl Algorithm {
         Self::ListGraham(Order::SmallestArea),
     ];
 
-    /// Its name.
+    /// The algorithm's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -110,8 +110,8 @@ pub fn bounds(problem: &Problem) -> Criteria {
     }
 }
 
-/// Lower bounds for tasks that do not start before their releases: those of tasks that are all there, and what each
-/// task takes alone after its release.
+/// Lower bounds for tasks that do not start before their releases: those of tasks that are all
+/// there, and what each task takes alone after its release.
 #[must_use]
 pub fn online_bounds(instance: &MoldableInstance) -> Criteria {
     let all = bounds(&Problem::of(instance));

@@ -1,4 +1,5 @@
-//! What must hold of every schedule, whoever made it. Nothing here is shared with the code that makes them.
+//! What must hold of every schedule from any source. Nothing here is shared with the code that
+//! makes them.
 
 use std::fmt;
 
@@ -26,23 +27,23 @@ pub enum ScheduleViolation {
         /// The place.
         task: usize,
     },
-    /// It starts before 0, or before its release where that counts.
+    /// The task starts before 0, or before its release where that counts.
     Early {
         /// Id of the task.
         task: String,
-        /// Its start.
+        /// The task's start.
         start: f64,
         /// When it might start.
         release: f64,
     },
-    /// It cannot run on so many processors.
+    /// The task cannot run on so many processors.
     Impossible {
         /// Id of the task.
         task: String,
         /// How many it has.
         processors: u32,
     },
-    /// It has a processor that the machine has not.
+    /// The task has a processor that the machine has not.
     NoProcessor {
         /// Id of the task.
         task: String,
@@ -53,7 +54,7 @@ pub enum ScheduleViolation {
     Time {
         /// Id of the task.
         task: String,
-        /// Its end in the schedule.
+        /// The task's end in the schedule.
         end: f64,
         /// What its end has to be.
         expected: f64,
@@ -121,8 +122,9 @@ pub enum Releases {
     Kept,
 }
 
-/// Every rule that the schedule breaks: each task once, on processors that exist, as long as it takes on so
-/// many, not too early, and no processor with two tasks at once. O(n log n + processors of all tasks).
+/// Every rule that the schedule breaks: each task once, on processors that exist, as long as it
+/// takes on so many, not too early, and no processor with two tasks at once. O(n log n + processors
+/// of all tasks).
 #[must_use]
 pub fn check(
     instance: &MoldableInstance,

@@ -5,8 +5,8 @@ use crate::list::{self, ListEntry};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 
-/// Each task on all processors, or on so many that more do not make it faster; one after the other, by
-/// decreasing ratio of weight to time. O(n log n).
+/// Each task on all processors, or on so many that more do not make it faster; one after the other,
+/// by decreasing ratio of weight to time. O(n log n).
 #[must_use]
 pub fn gang(problem: &Problem) -> Schedule {
     let tasks = problem.tasks.iter().enumerate();
@@ -27,7 +27,8 @@ pub fn gang(problem: &Problem) -> Schedule {
     list::place(&list, &starts, problem.processors)
 }
 
-/// Each task on one processor, or on the fewest on which it is possible; a list with the longest first.
+/// Each task on one processor, or on the fewest on which it is possible; a list with the longest
+/// first.
 #[must_use]
 pub fn sequential(problem: &Problem) -> Schedule {
     let tasks = problem.tasks.iter().enumerate();

@@ -1,4 +1,5 @@
-//! The bi-criteria algorithm (Section 3.2): batches of doubling length, each with the tasks of greatest weight that fit.
+//! The bi-criteria algorithm (Section 3.2): batches of doubling length, each with the tasks of
+//! greatest weight that fit.
 
 mod batches;
 mod improved;
@@ -24,9 +25,9 @@ pub struct Shuffles {
     pub seed: u64,
 }
 
-/// The schedule: batches, compacted by a list algorithm in their order, or in the best of as many shuffled orders. The best
-/// is that of the least product of makespan and weighted completion of those that are worse in neither. O(m n K), and
-/// O(n log n) for each shuffle.
+/// The schedule: batches, compacted by a list algorithm in their order, or in the best of as many
+/// shuffled orders. The best is that of the least product of makespan and weighted completion of
+/// those that are worse in neither. O(m n K), and O(n log n) for each shuffle.
 #[must_use]
 pub fn demt(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
     let batches = batches(problem, estimate);

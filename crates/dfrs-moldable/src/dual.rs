@@ -1,6 +1,7 @@
-//! The makespan by dual approximation: guess it, prove the guess too small or build a schedule of at most 3/2 of it
-//! (G. Mounié, C. Rapine, D. Trystram: A 3/2-Approximation Algorithm for Scheduling Independent Monotonic Malleable
-//! Tasks, SIAM J. Computing 37(2), 2007; what the paper takes from its reference \[7\]).
+//! The makespan by dual approximation: guess it, prove the guess too small or build a schedule of
+//! at most 3/2 of it (G. Mounié, C. Rapine, D. Trystram: A 3/2-Approximation Algorithm for
+//! Scheduling Independent Monotonic Malleable Tasks, SIAM J. Computing 37(2), 2007; what the paper
+//! takes from its reference \[7\]).
 
 mod shelves;
 mod split;
@@ -19,15 +20,15 @@ const PRECISION: f64 = 1e-6;
 pub struct Estimate {
     /// No schedule is shorter.
     pub bound: f64,
-    /// The smallest guess that was not refused, which the paper calls C*max; at most a millionth above the
-    /// bound.
+    /// The smallest guess that was not refused, which the paper calls C*max; at most a millionth
+    /// above the bound.
     pub guess: f64,
     shelves: Shelves,
 }
 
 impl Estimate {
-    /// Estimates by bisection. 0 for no tasks. O((n log m + n log n) log(1/precision)), and O(n m) for each guess that a
-    /// greedy choice and its bound leave open.
+    /// Estimates by bisection. 0 for no tasks. O((n log m + n log n) log(1/precision)), and O(n m)
+    /// for each guess that a greedy choice and its bound leave open.
     #[must_use]
     pub fn of(problem: &Problem) -> Self {
         let mut bound = least(problem);
@@ -53,15 +54,15 @@ impl Estimate {
         }
     }
 
-    /// Every task with its allotment: those of the large shelf, those of the small shelf, then the small tasks
-    /// (the order of Section 4.1's first list algorithm).
+    /// Every task with its allotment: those of the large shelf, those of the small shelf, then the
+    /// small tasks (the order of Section 4.1's first list algorithm).
     #[must_use]
     pub fn allotments(&self) -> Vec<ListEntry> {
         self.shelves.entries()
     }
 
-    /// The schedule of two shelves. If all tasks are monotonic (more processors are never slower and never do
-    /// less work) there is one, and its makespan is at most 3/2 of the guess.
+    /// The schedule of two shelves. If all tasks are monotonic (more processors are never slower
+    /// and never do less work) there is one, and its makespan is at most 3/2 of the guess.
     #[must_use]
     pub fn schedule(&self, problem: &Problem) -> Option<Schedule> {
         self.shelves.schedule(problem.processors)

@@ -1,8 +1,8 @@
 //! Files of tasks: JSON lines, one task a line.
 //!
-//! `{"id":"7","weight":3,"release":0,"times":[10,6,4.5]}`: `times[k-1]` is the time on k processors, `null`
-//! where it is not possible; more processors than there are times are not possible either. Without
-//! `weight` it is 1, without `release` 0.
+//! `{"id":"7","weight":3,"release":0,"times":[10,6,4.5]}`: `times[k-1]` is the time on k
+//! processors, `null` where it is not possible; more processors than there are times are not
+//! possible either. Without `weight` it is 1, without `release` 0.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -30,7 +30,7 @@ const fn one() -> f64 {
 /// What is wrong with a line.
 #[derive(Debug, Error)]
 pub enum LineError {
-    /// It is not JSON, or has not the fields of a task.
+    /// The line is not JSON, or has not the fields of a task.
     #[error(
         "{0}; write a task as {{\"id\":\"7\",\"weight\":3,\"release\":0,\"times\":[10,6,4.5]}}"
     )]
@@ -38,7 +38,7 @@ pub enum LineError {
     /// A value is out of range.
     #[error("task {0:?}: {1}")]
     Task(String, TaskError),
-    /// It does not fit to the others, or to the machine.
+    /// The task does not fit to the others, or to the machine.
     #[error("{0}")]
     Instance(#[from] InstanceError),
 }
@@ -84,8 +84,8 @@ pub fn line(task: &Task) -> Result<String, serde_json::Error> {
     })
 }
 
-/// What serde says, without control characters, not too long, and with the column before it: every line is its
-/// first.
+/// What serde says, without control characters, not too long, and with the column before it: every
+/// line is its first.
 fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let (what, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));

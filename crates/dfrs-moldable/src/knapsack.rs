@@ -11,8 +11,8 @@ pub(crate) struct Item {
     pub value: f64,
 }
 
-/// Which items have the greatest value of all choices whose sizes are at most `capacity`. What changes nothing
-/// is chosen. O(n m) time, n m bits.
+/// Which items have the greatest value of all choices whose sizes are at most `capacity`. What
+/// changes nothing is chosen. O(n m) time, n m bits.
 pub(crate) fn choose(items: &[Item], capacity: u32) -> Vec<bool> {
     let all: u64 = items.iter().map(|item| u64::from(item.size)).sum();
     if all <= u64::from(capacity) {
@@ -63,7 +63,7 @@ fn step(best: &[f64], next: &mut [f64], chosen: &mut [u64], item: Item) {
     }
 }
 
-/// Those that some best choice is made of: of each size no more than fit, the most valuable.
+/// The items that some best choice is made of: of each size no more than fit, the most valuable.
 fn candidates(items: &[Item], capacity: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..items.len())
         .filter(|place| items[*place].size <= capacity)

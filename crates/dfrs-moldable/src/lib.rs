@@ -1,10 +1,12 @@
-//! Scheduling of moldable jobs for makespan and weighted completion time at once (DEMT): pure functions.
+//! Scheduling of moldable jobs for makespan and weighted completion time at once (DEMT): pure
+//! functions.
 //!
-//! The algorithm is that of P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram: Bi-criteria Algorithm for
-//! Scheduling Jobs on Cluster Platforms (SPAA 2004). Sections that are named without a paper are of
-//! that one.
+//! The algorithm is that of P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram: Bi-criteria Algorithm
+//! for Scheduling Jobs on Cluster Platforms (SPAA 2004). Sections that are named without a paper
+//! are of that one.
 //!
-//! No I/O, no clock, no thread, no `unsafe`, no hash map: the same input always gives the same schedule.
+//! No I/O, no clock, no thread, no `unsafe`, no hash map: the same input always gives the same
+//! schedule.
 //!
 //! - [`Task`], [`MoldableInstance`], [`mod@file`]: what is to be scheduled.
 //! - [`Schedule`], [`Criteria`], [`check()`]: what comes out, and what must hold of it.

@@ -1,4 +1,5 @@
-//! List scheduling (Graham): whenever processors are free, the first task of the list that fits starts.
+//! List scheduling (Graham): whenever processors are free, the first task of the list that fits
+//! starts.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -49,9 +50,9 @@ impl<T: Ord> PartialOrd for Due<T> {
     }
 }
 
-/// Start times, in the order of the list, of tasks that begin at `now` at the earliest, on `free` processors and on
-/// those that are released. An entry that asks for more than there will ever be never starts (infinite).
-/// O(n log n).
+/// Start times, in the order of the list, of tasks that begin at `now` at the earliest, on `free`
+/// processors and on those that are released. An entry that needs more than there will ever be
+/// never starts (infinite). O(n log n).
 pub(crate) fn starts(
     list: &[ListEntry],
     now: f64,
@@ -97,7 +98,8 @@ pub(crate) fn criteria(problem: &Problem, list: &[ListEntry]) -> Criteria {
     )
 }
 
-/// The schedule of a list from time `now` on, on a machine that is free. O(n log n + ranges of processors).
+/// The schedule of a list from time `now` on, on a machine that is free. O(n log n + ranges of
+/// processors).
 pub(crate) fn schedule(list: &[ListEntry], now: f64, processors: u32) -> Schedule {
     place(list, &starts(list, now, processors, []), processors)
 }
@@ -107,7 +109,7 @@ pub(crate) fn place(list: &[ListEntry], starts: &[f64], processors: u32) -> Sche
     place_among(list, starts, Free::all(processors), Vec::new())
 }
 
-/// The same among what runs; tasks that never start are left out.
+/// Chooses processors beside what runs; tasks that never start are left out.
 pub(crate) fn place_among(
     list: &[ListEntry],
     starts: &[f64],

@@ -1,4 +1,5 @@
-//! What a live agent asks: given what runs, what waits, and the machine, what is to start now?
+//! The question of a live agent: given what runs, what waits, and the machine, what is to start
+//! now?
 
 mod choose;
 mod marks;
@@ -16,10 +17,10 @@ use crate::task::Task;
 pub struct LiveMachine {
     /// Number of processors, whether usable or not.
     pub processors: u32,
-    /// Those that nothing may be placed on: down, drained, reserved.
+    /// The processors that nothing may be placed on: down, drained, reserved.
     pub unusable: ProcessorSet,
-    /// What runs, and until when that is expected. What should have ended already counts as ending later than anything
-    /// that starts now.
+    /// What runs, and until when that is expected. What should have ended already counts as ending
+    /// later than anything that starts now.
     pub running: Vec<Busy>,
 }
 
@@ -30,7 +31,8 @@ pub struct WaitingTask<'a> {
     pub task: &'a Task,
     /// Where it may run; none: anywhere.
     pub allowed: Option<&'a ProcessorSet>,
-    /// It has waited for too long: it comes first, and until it starts nothing does that would make it start later.
+    /// The task has waited for too long: it comes first, and until it starts nothing does that
+    /// would make it start later.
     pub is_overdue: bool,
 }
 
@@ -44,15 +46,17 @@ impl<'a> From<&'a Task> for WaitingTask<'a> {
     }
 }
 
-/// The plan for the tasks that wait, of which those with `start == now` are to start; tasks that need more usable
-/// processors than there are for them are not in it. Places of tasks are places in `waiting`.
+/// The plan for the tasks that wait, of which those with `start == now` are to start; tasks that
+/// need more usable processors than there are for them are not in it. Places of tasks are places in
+/// `waiting`.
 ///
-/// The tasks are put into batches, and into the other lists of DEMT+, as if the usable processors were free. The list
-/// algorithm starts them around what runs in each of these orders, of which the best is taken: that of the least
-/// product of both criteria of those that are worse than DEMT's in neither. Last, tasks that would wait for processors
-/// while others idle start on fewer, where that is better. It is asked again whenever something ends or is submitted,
-/// so that wrong estimates move what follows and nothing else. O(m n K) and O(n log n) for each list; O(m n) more for
-/// each end where some tasks may not run everywhere or are overdue.
+/// The tasks are put into batches, and into the other lists of DEMT+, as if the usable processors
+/// were free. The list algorithm starts them around what runs in each of these orders, of which the
+/// best is taken: that of the least product of both criteria of those that are worse than DEMT's in
+/// neither. Last, tasks that would wait for processors while others idle start on fewer, where that
+/// is better. The caller repeats this whenever something ends or is submitted, so that wrong
+/// estimates move what follows and nothing else. O(m n K) and O(n log n) for each list; O(m n) more
+/// for each end where some tasks may not run everywhere or are overdue.
 #[must_use]
 pub fn plan(machine: &LiveMachine, waiting: &[WaitingTask], now: f64) -> Schedule {
     let mut free = Free::all(machine.processors);

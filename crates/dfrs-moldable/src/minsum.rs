@@ -1,4 +1,5 @@
-//! A lower bound on the weighted completion: the relaxed linear program of Section 3.3, solved exactly.
+//! A lower bound on the weighted completion: the relaxed linear program of Section 3.3, solved
+//! exactly.
 
 mod dense;
 mod program;
@@ -8,8 +9,8 @@ use crate::dual::Estimate;
 use crate::problem::Problem;
 use program::LinearProgram;
 
-/// No schedule has a smaller sum of weight times completion time. O(n K) for each pivot of the simplex, of which there are
-/// some n.
+/// No schedule has a smaller sum of weight times completion time. O(n K) for each pivot of the
+/// simplex, of which there are some n.
 #[must_use]
 pub fn weighted_completion_bound(problem: &Problem, estimate: &Estimate) -> f64 {
     let program = LinearProgram::of(problem, estimate.guess);

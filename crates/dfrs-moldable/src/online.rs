@@ -4,9 +4,9 @@ use crate::instance::MoldableInstance;
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 
-/// Schedules each task no earlier than its release: what has been released when the machine becomes free is one
-/// batch, scheduled as if it were everything; what is released meanwhile waits for the next one. `schedule` places
-/// the tasks of a problem from time 0 on.
+/// Schedules each task no earlier than its release: what has been released when the machine becomes
+/// free is one batch, scheduled as if it were everything; what is released meanwhile waits for the
+/// next one. `schedule` places the tasks of a problem from time 0 on.
 #[must_use]
 pub fn online(
     instance: &MoldableInstance,

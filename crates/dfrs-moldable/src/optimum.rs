@@ -10,12 +10,12 @@ enum Criterion {
     WeightedCompletion,
 }
 
-/// The optimum of either criterion, each of a schedule of its own; none if the search would look at more than `max_steps`
-/// partial schedules for one of them.
+/// The optimum of either criterion, each of a schedule of its own; none if the search would look at
+/// more than `max_steps` partial schedules for one of them.
 ///
-/// Tasks are added in the order of their starts, each with one of its allotments on the processors that are
-/// free first. Some optimal schedule is built so: moving a task to the processors that are free first
-/// leaves those that are free last to later ones. O(n! m^n), less what bounds cut off.
+/// Tasks are added in the order of their starts, each with one of its allotments on the processors
+/// that are free first. Some optimal schedule is built so: moving a task to the processors that are
+/// free first leaves those that are free last to later ones. O(n! m^n), less what bounds cut off.
 #[must_use]
 pub fn optimum(problem: &Problem, max_steps: u64) -> Option<Criteria> {
     Some(Criteria {
@@ -50,8 +50,8 @@ impl<'a> OptimumSearch<'a> {
         search.descend(0.0, 0.0).then_some(search.best)
     }
 
-    /// Schedules the tasks that are left after one that started at `now`, at a cost of `cost` so far. False if the budget
-    /// does not suffice.
+    /// Schedules the tasks that are left after one that started at `now`, at a cost of `cost` so
+    /// far. False if the budget does not suffice.
     fn descend(&mut self, now: f64, cost: f64) -> bool {
         if self.left.is_empty() {
             self.best = self.best.min(cost);

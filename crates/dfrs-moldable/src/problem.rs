@@ -1,9 +1,10 @@
-//! What one run of an algorithm sees.
+//! The input of one run of an algorithm.
 
 use crate::instance::MoldableInstance;
 use crate::task::Task;
 
-/// Tasks that are all available now, and a machine that is free. Places of tasks are places in this list.
+/// Tasks that are all available now, and a machine that is free. Places of tasks are places in this
+/// list.
 #[derive(Clone, Debug)]
 pub struct Problem<'a> {
     /// The tasks; none has more times than there are processors.

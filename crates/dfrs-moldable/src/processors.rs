@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// A set of processors as ranges that are in order and do not touch: a large machine has few of them.
+/// A set of processors as ranges that are in order and do not touch: a large machine has few of
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorSet(Vec<Range<u32>>);
 
@@ -52,7 +53,7 @@ impl ProcessorSet {
     }
 }
 
-/// The processors that nobody uses.
+/// The processors that are not in use.
 #[derive(Clone, Debug)]
 pub(crate) struct Free(std::collections::BTreeMap<u32, u32>);
 

@@ -43,7 +43,8 @@ pub struct Task {
     times: Box<[f64]>,
     /// The numbers of processors that are faster than all smaller ones; none if all are.
     useful: Option<Box<[u32]>>,
-    /// Places in the useful ones whose area no larger one has less of; none if all are such.
+    /// Places in `useful` of numbers whose area is at most that of any larger number; none if all
+    /// are such.
     thrifty: Option<Box<[u32]>>,
 }
 
@@ -65,7 +66,7 @@ pub enum TaskError {
         least = TIMES.start(), most = TIMES.end(), time = short(*.1)
     )]
     Time(usize, f64),
-    /// It cannot run on the machine.
+    /// The task cannot run on the machine.
     #[error("it has no time for {0} or fewer processors; give it one, or a machine with more")]
     TooLarge(u32),
 }
@@ -81,8 +82,8 @@ fn short(number: f64) -> String {
 }
 
 impl Task {
-    /// A task with its times on 1, 2, … processors, infinite where it is not possible. Those on more than
-    /// `machine` processors are left out.
+    /// A task with its times on 1, 2, … processors, infinite where it is not possible. Those on
+    /// more than `machine` processors are left out.
     ///
     /// # Errors
     ///
@@ -125,7 +126,7 @@ impl Task {
         Ok(task)
     }
 
-    /// The same task for a smaller machine, on which it must be possible.
+    /// The task for a smaller machine, on which it must be possible.
     #[must_use]
     pub(crate) fn within(&self, machine: u32) -> Self {
         if self.times.len() <= machine as usize {
@@ -136,7 +137,7 @@ impl Task {
         narrowed.unwrap_or_else(|_| self.clone())
     }
 
-    /// Its name, which no other task has.
+    /// The task's name, which no other task has.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -175,7 +176,8 @@ impl Task {
         (place < self.places()).then(|| self.at(place))
     }
 
-    /// The smallest area of all ways to take at most so long; of several the fewest processors. O(log m).
+    /// The smallest area of all ways to take at most so long; of several the fewest processors.
+    /// O(log m).
     #[must_use]
     pub fn cheapest(&self, deadline: f64) -> Option<Allotment> {
         let place = self.first_place(deadline);
@@ -195,7 +197,8 @@ impl Task {
         self.at(self.places() - 1)
     }
 
-    /// The shortest time on at most so many processors, on the fewest that reach it; none if it needs more. O(log m).
+    /// The shortest time on at most so many processors, on the fewest that reach it; none if it
+    /// needs more. O(log m).
     #[must_use]
     pub fn fastest_on(&self, max_processors: u32) -> Option<Allotment> {
         let places = match &self.useful {

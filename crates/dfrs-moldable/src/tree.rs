@@ -9,7 +9,8 @@ pub(crate) struct Tree<T> {
 }
 
 impl<T: Copy + PartialOrd> Tree<T> {
-    /// The values; `greatest` is at most as small as any limit that is asked for never is.
+    /// A tree of these values; `greatest` marks places without a value and is above every limit in
+    /// use.
     pub fn new(values: impl ExactSizeIterator<Item = T>, greatest: T) -> Self {
         let width = values.len().next_power_of_two();
         let mut nodes = vec![greatest; 2 * width];

@@ -36,7 +36,7 @@ impl WorkloadModel {
         Self::Cirne,
     ];
 
-    /// Its name.
+    /// The workload's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -119,8 +119,8 @@ fn times(model: WorkloadModel, processors: u32, random: &mut Random) -> Vec<f64>
         }
         WorkloadModel::Cirne => {
             let sequential = random.between(1.0, 10.0);
-            // W. Cirne, F. Berman (IPDPS 2001) take the speedup of A. Downey, and he an average parallelism that is
-            // uniform in its logarithm.
+            // W. Cirne, F. Berman (IPDPS 2001) take the speedup of A. Downey, and he an average
+            // parallelism that is uniform in its logarithm.
             let max = libm::log(f64::from(processors));
             let parallelism = libm::exp(random.between(0.0, max));
             let variance = random.between(0.0, 2.0);
@@ -141,8 +141,8 @@ fn above_zero(mean: f64, deviation: f64, random: &mut Random) -> f64 {
     }
 }
 
-/// p(j) = p(j-1) (X + j) / (1 + j) with an X of its own for each j: near 1 for weakly, near 0 for highly parallel
-/// tasks.
+/// p(j) = p(j-1) (X + j) / (1 + j) with an X of its own for each j: near 1 for weakly, near 0 for
+/// highly parallel tasks.
 fn recurrence(
     sequential: f64,
     parallelism: Parallelism,
@@ -168,9 +168,9 @@ fn recurrence(
     times
 }
 
-/// The speedup on so many processors of a program of this average parallelism A, 1 or more, and variance of
-/// parallelism sigma, 0 or more (A. Downey: A Model for Speedup of Parallel Programs, U. C. Berkeley CSD-97-933, 1997):
-/// linear at first for sigma 0, never more than A.
+/// The speedup on so many processors of a program of this average parallelism A, 1 or more, and
+/// variance of parallelism sigma, 0 or more (A. Downey: A Model for Speedup of Parallel Programs,
+/// U. C. Berkeley CSD-97-933, 1997): linear at first for sigma 0, never more than A.
 #[must_use]
 pub fn downey(parallelism: f64, sigma: f64, processors: f64) -> f64 {
     let (a, n) = (parallelism, processors);

@@ -1,4 +1,4 @@
-//! What a live agent is told.
+//! What a live agent is to start.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn tasks_start_on_free_processors_around_running_ones() {
     let machine = LiveMachine {
         processors: 4,
         unusable: ProcessorSet::of([3]),
-        // One that should have ended already, on a processor that has become unusable.
+        // A task that should have ended already, on a processor that has become unusable.
         running: vec![busy(2.0, &[0, 3]), busy(20.0, &[1])],
     };
     let now = 10.0;

@@ -1,6 +1,6 @@
 //! `dfrs.conf`: the options of DFRS, in the style of `slurm.conf`.
 //!
-//! A file is lines of `Key=Value`, several on a line if one likes, keys in any case. `#` starts a
+//! A file is lines of `Key=Value`, several on a line if need be, keys in any case. `#` starts a
 //! comment anywhere in a line, a backslash makes the next character an ordinary one, a backslash at
 //! the end of a line joins it to the next, and a value with spaces stands in double quotes: the
 //! rules of `slurm.conf` (`_strip_comments()`, `_strip_continuation()` and `_strip_escapes()` in
@@ -53,17 +53,17 @@ pub enum Weighting {
 /// What CPU a job counts with in decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NeedsSource {
-    /// What it asked for.
+    /// The CPU that the job requested.
     #[default]
     Requested,
-    /// What its nodes saw it use, while it lives on less than it asked for.
+    /// The CPU that the job was measured to use, while that is less than it requested.
     Measured,
 }
 
 /// A partition that DFRS schedules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Its name, as in `slurm.conf` (case matters).
+    /// The partition's name, as in `slurm.conf` (case matters).
     pub name: String,
     /// How its jobs can give up their place, unless a job says otherwise. Default:
     /// [`Mobility::Park`].
@@ -75,21 +75,22 @@ pub struct Partition {
     /// unless they say otherwise: [`Mobility::Park`] or [`Mobility::Never`], as they cannot be
     /// requeued. Default, `None`: as the partition's other jobs, as far as they can.
     pub interactive: Option<Mobility>,
-    /// `Policy=DEMT`: its jobs are moldable and get whole nodes, and nothing of them is ever paused or moved.
-    /// Default, `None`: fractions of nodes, by [`Config::policy`].
+    /// `Policy=DEMT`: its jobs are moldable and get whole nodes, and nothing of them is ever paused
+    /// or moved. Default, `None`: fractions of nodes, by [`Config::policy`].
     pub moldable: Option<MoldableSettings>,
 }
 
 /// What the moldable jobs of a partition are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoldableSettings {
-    /// `LinearSpeedup`: a job that says nothing of its speedup is as many times as fast as it has nodes, up to so
-    /// many, and no faster on more. 1 to 100000. Default: [`DEFAULT_LINEAR_SPEEDUP`].
+    /// `LinearSpeedup`: a job that says nothing of its speedup is as many times as fast as it has
+    /// nodes, up to so many, and no faster on more. 1 to 100000. Default:
+    /// [`DEFAULT_LINEAR_SPEEDUP`].
     pub linear_speedup: u32,
 }
 
 impl Partition {
-    /// One with the defaults.
+    /// A partition with the defaults.
     #[must_use]
     pub fn new(name: impl Into<String>, mobility: Mobility) -> Self {
         Self {
@@ -101,7 +102,7 @@ impl Partition {
         }
     }
 
-    /// One with whole nodes for moldable jobs.
+    /// A partition with whole nodes for moldable jobs.
     #[must_use]
     pub fn whole_nodes(name: impl Into<String>, moldable: MoldableSettings) -> Self {
         Self {
@@ -132,17 +133,17 @@ pub struct Config {
     /// 3600, or `unlimited` (as in the papers). Default: 6, because pausing and moving cost a real
     /// job time, above all one that restarts from a checkpoint.
     ///
-    /// Its penalty is `MoveCost`: time in which a job that was moved or brought back makes no progress,
-    /// whole seconds, 0 to 86400. Default: 60 for a policy that weighs moves, else 0.
+    /// The policy's penalty is `MoveCost`: time in which a job that was moved or brought back makes
+    /// no progress, whole seconds, 0 to 86400. Default: 60 for a policy that weighs moves, else 0.
     ///
-    /// What it knows of run times is `RunTimeHint`: `none` (default), or `limits`, the time limits of jobs as
-    /// far as such limits have been true so far.
+    /// The policy's hint of run times is `RunTimeHint`: `none` (default), or `limits`, the time
+    /// limits of jobs as far as such limits have been true so far.
     ///
-    /// What it lets the load of a node grow to is `LoadCeiling`: whole percent of the node's CPUs, at least 100%,
-    /// or `none` (default).
+    /// What it lets the load of a node grow to is `LoadCeiling`: whole percent of the node's CPUs,
+    /// at least 100%, or `none` (default).
     ///
-    /// What it gives jobs on several nodes at least is `ParallelLeastYield`: a yield from 0.01 to 1, or `none`
-    /// (default).
+    /// What it gives jobs on several nodes at least is `ParallelLeastYield`: a yield from 0.01 to
+    /// 1, or `none` (default).
     pub policy: Policy,
     /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: what the
     /// policy's name says, else 600.
@@ -157,14 +158,15 @@ pub struct Config {
     /// `ParkTimeout`: how long nodes have to freeze a job and to push its memory to swap; after
     /// that the job goes on where it was. Whole seconds, 5 to 86400. Default: 60.
     pub park_timeout: Span,
-    /// `SettleTime`: how long a job runs, after its start, after it came back and after the start of
-    /// each of its steps, before it may be paused or moved. Whole seconds, 0 to 3600. Default: 10.
+    /// `SettleTime`: how long a job runs, after its start, after it came back and after the start
+    /// of each of its steps, before it may be paused or moved. Whole seconds, 0 to 3600. Default:
+    /// 10.
     pub settle_time: Span,
-    /// `LongestPause`: a job that has been paused, or parked, for so long comes back before all others, and
-    /// then keeps its place for as long. Whole seconds, 60 to 604800, or `unlimited`: `None`.
-    /// Default: [`dfrs_core::LONGEST_PAUSE`].
+    /// `LongestPause`: a job that has been paused, or parked, for so long comes back before all
+    /// others, and then keeps its place for as long. Whole seconds, 60 to 604800, or `unlimited`:
+    /// `None`. Default: [`dfrs_core::LONGEST_PAUSE`].
     pub longest_pause: Option<Span>,
-    /// `TimeToLive`: how long a node keeps its CPU caps when it hears nothing from slurmctld.
+    /// `TimeToLive`: how long a node keeps its CPU caps when it receives nothing from slurmctld.
     /// Whole seconds, 5 to 86400. Default: 60.
     pub time_to_live: Span,
     /// `SwapPerNode`: how much of each node's swap parked jobs may fill. Whole megabytes (as
@@ -174,8 +176,8 @@ pub struct Config {
     /// `Journal`: absolute path of the file in which slurmctld records every event and decision, or
     /// `none` (default).
     pub journal: Option<PathBuf>,
-    /// `StatusDirectory`: absolute path of the directory in which slurmctld keeps the status file, or `none`
-    /// (default): Slurm's `StateSaveLocation`.
+    /// `StatusDirectory`: absolute path of the directory in which slurmctld keeps the status file,
+    /// or `none` (default): Slurm's `StateSaveLocation`.
     pub status_directory: Option<PathBuf>,
     /// `ShowYieldIn`: where Slurm's own tools show what each job gets, or `none` (default).
     pub show_yield_in: Option<JobField>,
@@ -183,11 +185,12 @@ pub struct Config {
     pub partitions: Vec<Partition>,
 }
 
-/// The policy of a `dfrs.conf` that names none, and of a replay: the one that is named `default`, by its name in the
-/// notation of the papers (docs/policy.md).
+/// The policy of a `dfrs.conf` that names none, and of a replay: the one that is named `default`,
+/// by its name in the notation of the papers (docs/policy.md).
 pub const DEFAULT_POLICY: &str = "GreedyPMCR*/move-per/OPT=VT/MINVT=600";
 
-/// How far the speedup of a moldable job is linear, if neither it nor `LinearSpeedup` says anything.
+/// How far the speedup of a moldable job is linear, if neither it nor `LinearSpeedup` says
+/// anything.
 pub const DEFAULT_LINEAR_SPEEDUP: u32 = 8;
 
 impl Config {
@@ -207,7 +210,7 @@ impl Config {
         names.cloned().collect()
     }
 
-    /// The same, comma-separated.
+    /// The names of the partitions, comma-separated.
     #[must_use]
     pub fn partition_list(&self) -> String {
         self.partition_names().join(",")

@@ -1,7 +1,7 @@
 //! Questions about single jobs to the running plugin, and its answers (`docs/explain.md`).
 //!
-//! One line of JSON each way over a UNIX socket, which is then closed. Readers ignore fields that they do
-//! not know; a field is never given another meaning.
+//! One line of JSON each way over a UNIX socket, which is then closed. Readers ignore fields that
+//! they do not know; a field is never given another meaning.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,13 +32,13 @@ pub struct ExplainRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainResponse {
-    /// What it knows of the job.
+    /// What the plugin knows of the job.
     Job(Box<Explanation>),
     /// Why it says nothing, in one line.
     Refused(String),
 }
 
-/// A job, as DFRS knows it. Instants are UNIX seconds, lengths of time seconds.
+/// A job in the plugin's state. Instants are UNIX seconds, lengths of time seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// [`VERSION`].
@@ -47,9 +47,9 @@ pub struct Explanation {
     pub now: f64,
     /// Slurm's job id.
     pub job: u32,
-    /// Its user's number.
+    /// The user's number.
     pub user: u32,
-    /// Its partition.
+    /// The job's partition.
     pub partition: String,
     /// `off`, `shadow` or `full`.
     pub mode: String,
@@ -67,7 +67,8 @@ pub struct Explanation {
     pub tasks: u32,
     /// The CPUs of each.
     pub cpus_per_task: u32,
-    /// The part of these that it counts with in decisions, above 0 and at most 1 (`Needs=measured`).
+    /// The part of these that it counts with in decisions, above 0 and at most 1
+    /// (`Needs=measured`).
     #[serde(default = "whole")]
     pub need: f64,
     /// The share of its CPU need that it has now, 0 to 1.
@@ -80,7 +81,7 @@ pub struct Explanation {
     pub stretch: Option<f64>,
     /// Slurm's priority.
     pub priority: u32,
-    /// What it counts beside others, 1 being ordinary.
+    /// The job's weight beside others, 1 being ordinary.
     pub weight: f64,
     /// How it can give up its place: `park`, `checkpoint`, `restart` or `never`.
     pub mobility: String,
@@ -88,16 +89,17 @@ pub struct Explanation {
     pub recent_moves: u32,
     /// The most of them that are allowed; null: any number.
     pub most_moves: Option<u32>,
-    /// When all jobs are next placed anew, at the latest. Submissions and ends of jobs are acted on at once.
+    /// When all jobs are next remapped, at the latest. Submissions and ends of jobs are acted on at
+    /// once.
     pub next_remap: f64,
     /// Nothing is done to it before; null: no such time.
     pub not_before: Option<f64>,
     /// Other jobs on its nodes now.
     pub neighbours: u32,
-    /// The first [`MAX_ENTRIES`] of them; only root and SlurmUser are told.
+    /// The first [`MAX_ENTRIES`] of the other jobs on its nodes; only root and SlurmUser get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbour_jobs: Vec<u32>,
-    /// What else there is to know, a line each.
+    /// Further notes, a line each.
     pub notes: Vec<String>,
 }
 
@@ -120,7 +122,7 @@ pub struct LastDecision {
 /// What of a job is on a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnNode {
-    /// Its name.
+    /// The node's name.
     pub name: String,
     /// How many tasks.
     pub tasks: u32,

@@ -3,8 +3,8 @@
 //! `slurmd` serves `slurm_forward_data()` by connecting to the socket as the sender and writing the
 //! sender's user id, the length of the data (both 32 bits, big-endian) and the data, then it closes
 //! the connection without reading (Slurm 22.05 and 24.11, `_rpc_forward_data()` in
-//! `src/slurmd/slurmd/req.c`). Whoever talks to the daemon directly uses the same frame, and its
-//! answers are frames too.
+//! `src/slurmd/slurmd/req.c`). A process that connects to the daemon directly uses the same frame,
+//! and the daemon's answers are frames too.
 
 use std::io::{self, Read, Write};
 
@@ -16,8 +16,9 @@ pub const HEADER_BYTES: usize = 8;
 /// One framed piece of data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Whom the sender says it is, as authenticated by `slurmd`. Anybody who can connect can write
-    /// any number here: the reader must also ask the kernel who is at the other end.
+    /// The sender's user id by its own account, as authenticated by `slurmd`. Any process that can
+    /// connect can write any number here: the reader must also get the user at the other end from
+    /// the kernel.
     pub uid: u32,
     /// The data, at most [`MAX_MESSAGE_BYTES`].
     pub data: Vec<u8>,
@@ -115,7 +116,7 @@ impl PartError {
     }
 }
 
-/// Unlike `read_exact`, knows how much came, and grows the buffer only as bytes arrive.
+/// Unlike `read_exact`, returns how much came, and grows the buffer only as bytes arrive.
 fn read_exactly(
     reader: &mut impl Read,
     length: usize,

@@ -1,5 +1,5 @@
-//! What the programs of slurm-dfrs exchange: node messages, reports, the journal, the status file, questions about
-//! jobs, and `dfrs.conf`; and what more than one of them reads of a node.
+//! What the programs of slurm-dfrs exchange: node messages, reports, the journal, the status file,
+//! questions about jobs, and `dfrs.conf`; and what more than one of them reads of a node.
 
 pub mod conf;
 pub mod explain;

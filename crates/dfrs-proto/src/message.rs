@@ -1,4 +1,4 @@
-//! What the plugin tells the node daemons, as JSON.
+//! Messages from the plugin to the node daemons, as JSON.
 //!
 //! There are three messages. [`Message::State`] is the full desired state of the nodes that it
 //! names (the same bytes go to every node of a fan-out):
@@ -8,10 +8,10 @@
 //!  "nodes":{"n1":{"cpus":4,"jobs":[{"id":17,"share":0.25,"frozen":false}]}}}
 //! ```
 //!
-//! [`Message::Probe`] (`{"v":1,"probe":true}`) asks nothing: that it could be delivered is the
-//! answer, because facts about a node are published as socket names (see `docs/dfrsd.md`).
-//! [`Message::Status`] (`{"v":1,"status":true}`) is answered on the same connection with one frame
-//! that holds a [`crate::report::NodeStatus`].
+//! [`Message::Probe`] (`{"v":1,"probe":true}`) has no answer: delivery is the answer, because facts
+//! about a node are published as socket names (see `docs/dfrsd.md`). [`Message::Status`]
+//! (`{"v":1,"status":true}`) is answered on the same connection with one frame that holds a
+//! [`crate::report::NodeStatus`].
 //!
 //! # Versions
 //!
@@ -33,7 +33,7 @@ pub const VERSION: u32 = 1;
 /// The longest message that is read or written, in bytes: about 100,000 jobs.
 pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
-/// The longest time, in seconds, for which a node may be told to enforce a state unconfirmed.
+/// The longest time, in seconds, for which a node may be ordered to enforce a state unconfirmed.
 pub const MAX_TIME_TO_LIVE: u32 = 86_400;
 
 /// One message to a node daemon.
@@ -41,9 +41,9 @@ pub const MAX_TIME_TO_LIVE: u32 = 86_400;
 pub enum Message {
     /// What the named nodes shall enforce.
     State(DesiredState),
-    /// Nothing to do: the sender only wants to know whether the address exists.
+    /// Nothing to do: the sender only checks whether the address exists.
     Probe,
-    /// Asks for a [`crate::report::NodeStatus`] on the same connection.
+    /// Requests a [`crate::report::NodeStatus`] on the same connection.
     Status,
 }
 
@@ -53,7 +53,8 @@ pub struct DesiredState {
     /// Grows with every message of one cluster; a daemon ignores what is older than the newest it
     /// has seen. The plugin starts it from UNIX time in milliseconds.
     pub generation: u64,
-    /// Seconds, 1 to [`MAX_TIME_TO_LIVE`]: a daemon that hears nothing for longer lifts all caps.
+    /// Seconds, 1 to [`MAX_TIME_TO_LIVE`]: a daemon that receives nothing for longer lifts all
+    /// caps.
     pub time_to_live: u32,
     /// By Slurm's node name. A node that is not named here learns nothing from the message; one
     /// that is named leaves every job that is not listed uncapped and thawed.
@@ -68,13 +69,14 @@ pub struct NodeOrder {
     pub cpus: u32,
     /// One entry a job, in no particular order, no job twice.
     pub jobs: Vec<JobOrder>,
-    /// Bytes of memory that Slurm has for jobs on the node (`RealMemory` less `MemSpecLimit`); none from a
-    /// controller that does not say it. What the node has beyond that holds what parked jobs keep in RAM.
+    /// Bytes of memory that Slurm has for jobs on the node (`RealMemory` less `MemSpecLimit`); none
+    /// from a controller that does not say it. What the node has beyond that holds what parked jobs
+    /// keep in RAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
-    /// Bytes of swap that the controller counts for parked jobs here (`SwapPerNode`); none: it does not ask how much
-    /// of that there is. A daemon that knows this says in eighths of it how much parked jobs can have now (see
-    /// `docs/dfrsd.md`).
+    /// Bytes of swap that the controller counts for parked jobs here (`SwapPerNode`); none: it does
+    /// not need to know how much of that there is. A daemon that knows this field reports in
+    /// eighths of it how much parked jobs can have now (see `docs/dfrsd.md`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swap: Option<u64>,
 }
@@ -89,19 +91,21 @@ pub struct JobOrder {
     /// Stop the job and push its memory to swap.
     #[serde(default)]
     pub frozen: bool,
-    /// It was told to end, and its id is to be used again: say, as of a parked job, when nothing of it is
-    /// left.
+    /// The job was ordered to end, and its id is to be used again: the daemon reports, as for a
+    /// parked job, when nothing of it is left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// It has tasks on other nodes, too, which may wait for those here: its cap is to hold it up as shortly
-    /// as can be. A daemon that does not know this caps it as any other.
+    /// The job has tasks on other nodes, too, which may wait for those here: its cap is to hold it
+    /// up as shortly as can be. A daemon that does not know this field caps the job as any other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spans_nodes: bool,
-    /// Fraction of the node's CPU capacity that all the job's tasks there asked for together; none: nobody
-    /// asks what it needs of that. A daemon that does not know this measures nothing of the kind.
+    /// Fraction of the node's CPU capacity that all the job's tasks there requested together; none:
+    /// what the job needs of that is not to be measured. A daemon that does not know this field
+    /// measures nothing of the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Share>,
-    /// What it counts with in decisions: so many eighths of its request, 1 to 8. What is not said is all.
+    /// What it counts with in decisions: so many eighths of its request, 1 to 8. What is not said
+    /// is all.
     #[serde(default = "whole", skip_serializing_if = "is_whole", with = "eighths")]
     pub need: Need,
 }
@@ -126,7 +130,7 @@ const fn whole() -> Need {
     Need::WHOLE
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks so
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
 fn is_whole(need: &Need) -> bool {
     !need.is_less()
 }
@@ -136,7 +140,7 @@ mod eighths {
     use dfrs_core::Need;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks so
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
     pub(super) fn serialize<S: Serializer>(need: &Need, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u8(need.eighths())
     }
@@ -193,7 +197,7 @@ pub enum MessageError {
     /// Longer than [`MAX_MESSAGE_BYTES`].
     #[error("message of {bytes} bytes: at most {MAX_MESSAGE_BYTES} are allowed")]
     TooLong {
-        /// Its length.
+        /// The message's length.
         bytes: usize,
     },
     /// Not JSON, or not of the documented shape.
@@ -204,7 +208,7 @@ pub enum MessageError {
         "message of version {found}, this is version {VERSION}: install the same slurm-dfrs on controller and nodes"
     )]
     Version {
-        /// Its `v`.
+        /// The message's `v`.
         found: u64,
     },
     /// Right shape, impossible content.
@@ -212,7 +216,7 @@ pub enum MessageError {
     Content(String),
 }
 
-/// The fields that tell which message it is.
+/// The fields by which messages are distinguished.
 #[derive(Deserialize)]
 struct Header {
     v: u64,

@@ -18,7 +18,7 @@ pub struct NodeStatus {
     pub cgroup: String,
     /// Generation of the state that is enforced; none before the first message.
     pub generation: Option<u64>,
-    /// Seconds since the last state for this node was heard; none before the first.
+    /// Seconds since the last state for this node was received; none before the first.
     pub heard_seconds_ago: Option<f64>,
     /// Seconds for which that state is valid.
     pub time_to_live: Option<u32>,
@@ -37,7 +37,7 @@ pub struct NodeStatus {
     pub troubles: Vec<String>,
 }
 
-/// One job on one node.
+/// A job on a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobStatus {
     /// Slurm's job id.
@@ -46,11 +46,11 @@ pub struct JobStatus {
     pub share: Option<f64>,
     /// The cap in the kernel, in cores; none if there is none (yet).
     pub cap_cores: Option<f64>,
-    /// Its cgroup was found.
+    /// The job's cgroup was found.
     pub present: bool,
-    /// The plugin wants it frozen.
+    /// The job is to be frozen by the plugin's orders.
     pub frozen: bool,
-    /// It is frozen and its memory was reclaimed.
+    /// The job is frozen and its memory was reclaimed.
     pub parked: bool,
     /// CPU time used so far, in seconds; none if it cannot be read.
     pub cpu_seconds: Option<f64>,
@@ -60,7 +60,7 @@ pub struct JobStatus {
     pub resident_bytes: Option<u64>,
     /// Memory in swap, in bytes.
     pub swap_bytes: Option<u64>,
-    /// Eighths of what it asked for that it needs here; none if nobody asks for that.
+    /// Eighths of its request that the job needs here; none if that is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub need: Option<u8>,
     /// While it is parked, the memory limit in bytes that holds it to what stays in RAM.
@@ -74,7 +74,7 @@ pub struct JobStatus {
 pub enum IntervalEnd {
     /// The job's share or frozen state changed, or its cap was lifted.
     Change,
-    /// It lasted as long as an interval may.
+    /// The interval lasted as long as one may.
     Period,
     /// The job's cgroup is gone.
     End,

@@ -1,6 +1,6 @@
 //! What slurm.conf and cgroup.conf have to say for DFRS: one list of checks for the plugin, which
-//! takes the [`SlurmFacts`] from slurmctld's memory, and for `dfrs doctor`, which takes them from what
-//! `scontrol` shows. Both go by the same verdicts, so they agree on what is refused (ADR 38).
+//! takes the [`SlurmFacts`] from slurmctld's memory, and for `dfrs doctor`, which takes them from
+//! what `scontrol` shows. Both go by the same verdicts, so they agree on what is refused (ADR 38).
 
 mod binding;
 mod cgroups;
@@ -40,7 +40,7 @@ use crate::conf::Config;
 use finding::Findings;
 use requirements::Requirements;
 
-/// One thing that is looked at. It says what is wrong, and nothing if all is well.
+/// One check. It returns what is wrong, and nothing if all is well.
 type Check = fn(&SlurmFacts, Requirements<'_>, &mut Findings);
 
 /// All checks, each in the file of its name. What the plugin logs is the first that refuses.
@@ -71,16 +71,16 @@ const CHECKS: [(&str, Check); 24] = [
     ("default_memory", default_memory::check),
 ];
 
-/// Those of them that look at cgroup.conf, which each node reads for itself.
+/// The checks that look at cgroup.conf, which each node reads for itself.
 const OF_CGROUPS: [(&str, Check); 3] = [
     ("cgroups", cgroups::check),
     ("wall", wall::check),
     ("swap_space", swap_space::check),
 ];
 
-/// All that is wrong, in the order of the checks. `config`: dfrs.conf, if there is one that is right;
-/// without it the lines about partitions are not looked at. O(nodes of all partitions, for each of
-/// DFRS's partitions).
+/// All that is wrong, in the order of the checks. `config`: dfrs.conf, if there is one that is
+/// right; without it the lines about partitions are not looked at. O(nodes of all partitions, for
+/// each of DFRS's partitions).
 #[must_use]
 pub fn examine(facts: &SlurmFacts, config: Option<&Config>) -> Vec<Finding> {
     run(&CHECKS, facts, Requirements::by(config))

@@ -1,5 +1,5 @@
-//! What RAM a node has beyond what Slurm gives to jobs (ADR 45): half of it is what parked jobs may keep, the
-//! other half is the system's. dfrsd goes by it, and `dfrs doctor` says the same.
+//! What RAM a node has beyond what Slurm gives to jobs (ADR 45): half of it is what parked jobs may
+//! keep, the other half is the system's. dfrsd goes by it, and `dfrs doctor` says the same.
 
 /// What any parked job may keep in RAM, in bytes: where there is less, none is parked.
 pub const MIN_BYTES_PER_JOB: u64 = 32 << 20;
@@ -14,8 +14,8 @@ pub fn installed(meminfo: &str) -> Option<u64> {
     Some(kibibytes.saturating_mul(1024))
 }
 
-/// Bytes that parked jobs may keep together of those that a node has, where Slurm gives so many to jobs
-/// (`RealMemory` less `MemSpecLimit`).
+/// Bytes that parked jobs may keep together of those that a node has, where Slurm gives so many to
+/// jobs (`RealMemory` less `MemSpecLimit`).
 #[must_use]
 pub fn for_parked_jobs(installed: u64, given_to_jobs: u64) -> u64 {
     installed.saturating_sub(given_to_jobs) / 2

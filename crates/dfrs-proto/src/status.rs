@@ -31,14 +31,14 @@ pub struct Status {
     pub policy: String,
     /// The partitions that DFRS is about.
     pub partitions: Vec<String>,
-    /// Those of them whose jobs are moldable and get whole nodes (`Policy=DEMT`).
+    /// The partitions whose jobs are moldable and get whole nodes (`Policy=DEMT`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moldable_partitions: Vec<String>,
     /// Whether it schedules, or why not.
     pub breaker: BreakerStatus,
     /// The jobs of its partitions.
     pub jobs: JobCounts,
-    /// How these jobs fare.
+    /// Yields and stretches of these jobs.
     #[serde(default)]
     pub fares: JobMetrics,
     /// What was done with jobs.
@@ -65,33 +65,33 @@ pub enum BreakerState {
     /// There is nothing to break: DFRS is off.
     #[default]
     Off,
-    /// It works.
+    /// DFRS works.
     Closed,
-    /// It gives the cluster back.
+    /// DFRS is giving the cluster back to Slurm.
     StandingDown,
-    /// It has given the cluster back, or must not touch it.
+    /// DFRS has given the cluster back to Slurm, or must not touch it.
     Open,
 }
 
 /// The breaker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakerStatus {
-    /// Its state.
+    /// The breaker's state.
     pub state: BreakerState,
     /// Since when; `None` while it has never been tripped.
     pub since: Option<f64>,
     /// What tripped it last.
     pub why: Option<String>,
-    /// How often it was tripped since somebody last asked for a start.
+    /// How often it was tripped since an administrator last requested a start.
     pub trips: u32,
-    /// When DFRS begins again by itself, if it does.
+    /// When DFRS resumes by itself, if it does.
     pub rearms: Option<f64>,
 }
 
 /// Numbers of jobs, each of which is in one of these. The waiting rest of an array is one job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCounts {
-    /// Wait for their first start, or to begin again.
+    /// Wait for their first start, or to start again.
     pub waiting: u32,
     /// Run.
     pub running: u32,
@@ -113,7 +113,7 @@ pub struct JobCounts {
 pub struct WaitsFor {
     /// Free memory; parked ones for that of their own nodes.
     pub memory: u32,
-    /// CPU, where a load or a least yield limits who comes.
+    /// CPU, where a load or a least yield limits which jobs come.
     pub cpu: u32,
     /// Nodes that are down or draining.
     pub nodes: u32,
@@ -121,16 +121,18 @@ pub struct WaitsFor {
     pub decision: u32,
     /// Nothing that will come: no nodes hold them.
     pub nothing: u32,
-    /// Something that is Slurm's to say, as a dependency, a limit or a hold; or nothing was decided about them yet.
+    /// Something that is Slurm's to say, as a dependency, a limit or a hold; or nothing was decided
+    /// about them yet.
     pub slurm: u32,
 }
 
-/// How jobs fare: yields of those that have a share, stretches of those that have done something.
+/// Yields of jobs that have a share, stretches of those that have done something.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobMetrics {
     /// Jobs that have a share of their nodes' CPU.
     pub sharing: u32,
-    /// Those of them that count with less than they asked for, as they live on less (`Needs=measured`).
+    /// Jobs that have a share and count with less than their request, as they use less
+    /// (`Needs=measured`).
     #[serde(default)]
     pub lowered: u32,
     /// The smallest of their yields; 1 if there are none.
@@ -181,11 +183,11 @@ pub struct ActionCounts {
 pub struct NodeCounts {
     /// All.
     pub all: u32,
-    /// Those that take work.
+    /// Nodes that take work.
     pub up: u32,
-    /// Those that can park jobs.
+    /// Nodes that can park jobs.
     pub can_park: u32,
-    /// Those whose dfrsd does not answer.
+    /// Nodes whose dfrsd does not answer.
     pub silent: u32,
     /// The names of the first of these.
     pub silent_names: Vec<String>,
@@ -198,7 +200,7 @@ pub struct MessageCounts {
     pub due: u32,
     /// Messages with orders that are under way.
     pub under_way: u32,
-    /// Those of them that are late: a node of theirs hangs.
+    /// Messages under way that are late: a node of theirs hangs.
     pub late: u32,
     /// Questions that are under way.
     pub questions: u32,
@@ -266,10 +268,10 @@ pub struct Distribution {
     pub count: u64,
     /// The longest since the start.
     pub max: u64,
-    /// Those of the last minute or so.
+    /// The times of the last minute or so.
     pub lately: DistributionSummary,
-    /// Since the start: how many took at most so long and longer than the entry before says. Entries
-    /// without any are left out.
+    /// Since the start: how many took at most so long and longer than the entry before says.
+    /// Entries without any are left out.
     pub buckets: Vec<(u64, u64)>,
 }
 

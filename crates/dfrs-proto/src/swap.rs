@@ -1,18 +1,20 @@
 //! What swap a node has to park jobs in: dfrsd goes by it, and `dfrs doctor` says the same.
 
-/// Swap devices of these names keep what they hold in RAM, which no cgroup counts: a job there looks as
-/// if it had left RAM, and would go on filling it.
+/// Swap devices of these names keep what they hold in RAM, which no cgroup counts: a job there
+/// looks as if it had left RAM, and would go on filling it.
 const IN_RAM: [&str; 2] = ["/dev/zram", "/dev/ram"];
 
-/// Why nothing is parked where the kernel keeps in RAM what it has swapped, and counts it for no job.
+/// Why nothing is parked where the kernel keeps in RAM what it has swapped, and counts it for no
+/// job.
 pub const KEPT_BY_ZSWAP: &str = "zswap keeps parked memory in RAM, and cgroup v1 does not count it: no job is parked here; \
     echo N > /sys/module/zswap/parameters/enabled";
 
 /// All of a node's swap: it is counted in eighths.
 pub const EIGHTHS: u8 = 8;
 
-/// How many eighths of the swap that is counted on can hold parked jobs, where so much of it holds some and so much is
-/// free; the rest is in use by jobs that came back and by others. All amounts in the same unit.
+/// How many eighths of the swap that is counted on can hold parked jobs, where so much of it holds
+/// some and so much is free; the rest is in use by jobs that came back and by others. All amounts
+/// in the same unit.
 #[must_use]
 pub fn swap_eighths(counted: u64, parked: u64, free: u64) -> u8 {
     let there = u128::from(parked.saturating_add(free)) * u128::from(EIGHTHS);
@@ -21,7 +23,7 @@ pub fn swap_eighths(counted: u64, parked: u64, free: u64) -> u8 {
     eighths.unwrap_or(EIGHTHS).min(EIGHTHS)
 }
 
-/// The machine's swap, as `/proc/swaps` tells it.
+/// The machine's swap, as in `/proc/swaps`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swap {
     /// Bytes outside of RAM.
@@ -57,8 +59,8 @@ impl Swap {
         }
     }
 
-    /// Bytes that parked jobs can use, of which this cgroup may use at most `limit`; 0 where memory that is swapped may
-    /// stay in RAM.
+    /// Bytes that parked jobs can use, of which this cgroup may use at most `limit`; 0 where memory
+    /// that is swapped may stay in RAM.
     #[must_use]
     pub fn usable(self, limit: Option<u64>) -> u64 {
         if self.fills_ram_first {

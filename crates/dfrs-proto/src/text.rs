@@ -7,8 +7,8 @@ const MAX_BYTES: usize = 500;
 const BEGINNING: usize = 300;
 const END: usize = 150;
 
-/// `text` without its middle if it is long, as an error is that quotes what somebody wrote: what is
-/// wrong stands at its beginning and what to do at its end.
+/// `text` without its middle if it is long, as an error is that quotes its input: what is wrong
+/// stands at its beginning and what to do at its end.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     let length = text.chars().count();
     if length <= MAX_BYTES {

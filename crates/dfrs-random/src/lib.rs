@@ -1,8 +1,8 @@
 //! Random numbers that are the same on every machine.
 //!
-//! The generator is ChaCha with 8 rounds. Logarithms and exponentials come from the `libm` crate: those of
-//! the system differ in the last bit from one machine to the next, and one bit can turn the acceptance of a sample
-//! and with it all that follows.
+//! The generator is ChaCha with 8 rounds. Logarithms and exponentials come from the `libm` crate:
+//! those of the system differ in the last bit from one machine to the next, and one bit can turn
+//! the acceptance of a sample and with it all that follows.
 #![forbid(unsafe_code)]
 
 use rand_chacha::ChaCha8Rng;
@@ -46,7 +46,7 @@ impl Random {
         }
     }
 
-    /// One of 0 to `count - 1`, each as likely as the others but for 2^-32.
+    /// A number from 0 to `count - 1`, each as likely as the others but for 2^-32.
     pub fn one_of(&mut self, count: u32) -> u32 {
         let bits = self.0.next_u64() >> 32;
         #[allow(clippy::cast_possible_truncation)] // below `count`

@@ -1,4 +1,5 @@
-//! Writes a page with everything in it to standard output: `cargo run -p dfrs-report --example page`.
+//! Writes a page with everything in it to standard output: `cargo run -p dfrs-report --example
+//! page`.
 
 use dfrs_report::{Axis, Bars, Cell, Chart, Page, Series, Style, Table, compared, significant};
 

@@ -4,7 +4,7 @@ use crate::axis::{Axis, FittedAxis};
 use crate::number::{decimals, significant};
 use crate::svg::{COLOURS, Drawing, width_of};
 
-/// Of the drawing, in pixels, unless told otherwise.
+/// Width of the drawing, in pixels, unless set otherwise.
 const WIDTH: f64 = 900.0;
 const TOP: f64 = 34.0;
 /// Between two rows of the legend.
@@ -135,7 +135,7 @@ impl Bars {
         drawing.finish(self.width, bottom + 50.0, &self.title)
     }
 
-    /// Where the name of each series stands, and in which row: as many as the width asks for.
+    /// Where the name of each series stands, and in which row: as many as the width requires.
     fn legend(&self, left: f64) -> Vec<(f64, usize)> {
         if self.series.len() < 2 {
             return Vec::new();

@@ -42,8 +42,8 @@ pub enum Style {
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// Points (x, y) with ascending x. One that an axis cannot show breaks the line. A series without
-    /// points is not in the legend; it only keeps its colour from others.
+    /// Points (x, y) with ascending x. One that an axis cannot show breaks the line. A series
+    /// without points is not in the legend; it only keeps its colour from others.
     pub points: Vec<(f64, f64)>,
     /// How they are drawn.
     pub style: Style,
@@ -325,7 +325,7 @@ fn colour(place: usize) -> &'static str {
 }
 
 fn stroke(series: &Series, place: usize) -> String {
-    // Colours come back after the last one; then dots tell two lines apart.
+    // Colours come back after the last one; then dots distinguish two lines.
     let dashes = if series.dashed || series.style == Style::Level {
         r#" stroke-dasharray="6 4""#
     } else if place >= COLOURS.len() && !series.bold {

@@ -17,7 +17,7 @@ const NAMED: f64 = 13.0;
 /// A task that has rows, or parts of them, for a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttBar {
-    /// Its name, shown where there is room, and when pointed at.
+    /// The task's name, shown where there is room, and when pointed at.
     pub name: String,
     /// What has the same number has the same colour.
     pub colour: usize,

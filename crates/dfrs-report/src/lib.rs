@@ -1,8 +1,9 @@
 //! What the reports of `dfrs` are made of: charts as SVG, tables, and pages of HTML.
 //!
-//! A page needs nothing but itself: no script, no font, no picture from elsewhere, so that it can be
-//! sent by mail, opened in ten years and printed. Everything is deterministic: the same data give the
-//! same bytes. All text is escaped; nothing that a trace or a cluster names can become markup.
+//! A page needs nothing but itself: no script, no font, no picture from elsewhere, so that it can
+//! be sent by mail, opened in ten years and printed. Everything is deterministic: the same data
+//! give the same bytes. All text is escaped; nothing that a trace or a cluster names can become
+//! markup.
 //!
 //! - [`Chart`]: lines, steps, areas and points over two axes, linear or logarithmic.
 //! - [`Bars`]: horizontal bars in groups.

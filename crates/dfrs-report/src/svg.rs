@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::text::escape;
 
-/// Colours that people with any colour vision can tell apart (Okabe and Ito), darkest first.
+/// Colours that are distinct for people with any colour vision (Okabe and Ito), darkest first.
 pub(crate) const COLOURS: [&str; 8] = [
     "#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#777777",
 ];

@@ -57,7 +57,7 @@ impl Cell {
         }
     }
 
-    /// The same with this text behind its own.
+    /// The cell with this text behind its own.
     #[must_use]
     pub fn followed_by(mut self, text: &str) -> Self {
         self.text += text;
@@ -78,8 +78,8 @@ impl Cell {
     }
 }
 
-/// A published value, the reproduced one, and what lies between them: in percent within a factor of 2,
-/// as a factor beyond. `show` formats both.
+/// A published value, the reproduced one, and what lies between them: in percent within a factor of
+/// 2, as a factor beyond. `show` formats both.
 ///
 /// ```
 /// use dfrs_report::{Table, compared, decimals};
@@ -118,7 +118,8 @@ pub fn compared(
     ]
 }
 
-/// How many characters of a table stand side by side on a page, and how many the gap between columns is.
+/// How many characters of a table stand side by side on a page, and how many the gap between
+/// columns is.
 const PAGE: usize = 130;
 const GAP: usize = 2;
 

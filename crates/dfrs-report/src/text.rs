@@ -25,8 +25,8 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// As [`escape`], and what stands between backticks becomes `<code>`. A backtick without a second one
-/// stays.
+/// As [`escape`], and what stands between backticks becomes `<code>`. A backtick without a second
+/// one stays.
 pub(crate) fn inline(text: &str) -> String {
     let parts: Vec<String> = text.split('`').map(escape).collect();
     let mut html = String::new();

@@ -16,7 +16,7 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// The same as scenario files have it.
+    /// The decision as scenario files have it.
     #[must_use]
     pub fn outcome(&self) -> ScenarioOutcome {
         ScenarioOutcome::new(self.plan.clone(), self.blocked.clone(), &self.violations)

@@ -15,7 +15,7 @@ pub struct ScenarioError {
 /// How many characters of a word are shown.
 const MAX_SHOWN: usize = 40;
 
-/// A word of somebody else's, for an error: between quotes, without control characters, shortened.
+/// A word from the input, for an error: between quotes, without control characters, shortened.
 pub(crate) fn shown(word: &str) -> String {
     let mut text: String = word
         .chars()

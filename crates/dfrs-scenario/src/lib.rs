@@ -1,8 +1,9 @@
 //! Scenario files: decisions as text, each with what is expected of it.
 //!
 //! A scenario is all that a decision depends on, so that deciding it again gives the same plan: a
-//! test that people write by hand, or what the plugin saw when something went wrong. The notation is
-//! described in `docs/scenarios.md`; reading and printing are inverse, and nothing is rounded.
+//! test that people write by hand, or a record of what the plugin decided when something went
+//! wrong. The notation is described in `docs/scenarios.md`; reading and printing are inverse, and
+//! nothing is rounded.
 //!
 //! ```
 //! let file = "\

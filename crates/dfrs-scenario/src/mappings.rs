@@ -7,7 +7,7 @@ use crate::names::{Labels, NOTHING, NodeNames, pieces};
 use crate::units::count;
 use crate::words::SizeBudget;
 
-/// A mapping; neighbours with as many tasks are one piece of the list.
+/// A mapping; adjacent nodes with as many tasks are one piece of the list.
 pub(crate) fn show(mapping: &Mapping, labels: &Labels) -> String {
     let parts: Vec<Part<'_>> = mapping.parts().collect();
     let pieces = parts

@@ -37,8 +37,8 @@ pub(crate) fn declared(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// How scenario files refer to each node: by its name, or by its position, as in `#7`, if the name is
-/// unusual or that of several nodes.
+/// How scenario files refer to each node: by its name, or by its position, as in `#7`, if the name
+/// is unusual or that of several nodes.
 pub struct Labels(Vec<String>);
 
 impl Labels {

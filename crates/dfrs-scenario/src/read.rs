@@ -22,8 +22,8 @@ pub(crate) const SEPARATOR: &str = "----";
 /// A scenario, and where in the file what is expected of it stands.
 pub(crate) struct Section {
     pub(crate) scenario: Scenario,
-    /// The lines from `----` to the last one of the outcome, counted from 0; nothing where they would
-    /// stand if there are none.
+    /// The lines from `----` to the last one of the outcome, counted from 0; nothing where they
+    /// would stand if there are none.
     pub(crate) expected: Range<usize>,
     /// The line of the title, counted from 1.
     pub(crate) line: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Section {
 ///
 /// # Errors
 ///
-/// The first malformed line, or of a scenario that lacks something.
+/// The first line that is malformed, or of a scenario that lacks something.
 pub fn read(text: &str, file: &str) -> Result<Vec<Scenario>, ScenarioError> {
     let sections = sections(text, file)?.into_iter();
     Ok(sections.map(|section| section.scenario).collect())

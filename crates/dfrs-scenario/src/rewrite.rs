@@ -3,8 +3,8 @@
 use crate::error::ScenarioError;
 use crate::read::{SEPARATOR, Section, sections};
 
-/// The same file with what is decided as what is expected. All else stays as it is, byte for byte;
-/// where the outcome is as expected, that too.
+/// The file with what is decided as what is expected. All else stays as it is, byte for byte; where
+/// the outcome is as expected, that too.
 ///
 /// # Errors
 ///

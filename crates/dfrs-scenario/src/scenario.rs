@@ -21,7 +21,7 @@ pub struct Scenario {
     pub cluster: Cluster,
     /// What happened.
     pub events: Events,
-    /// What the decision shall be; `None`: nobody has said yet.
+    /// What the decision shall be; `None`: not given yet.
     pub expected: Option<ScenarioOutcome>,
 }
 
@@ -37,7 +37,7 @@ pub struct ScenarioOutcome {
 }
 
 impl ScenarioOutcome {
-    /// This plan, who waits and why, and what a check found.
+    /// The plan, which jobs wait and why, and what a check found.
     #[must_use]
     pub fn new(plan: Plan, blocked: Vec<(JobId, Blocked)>, violations: &[Violation]) -> Self {
         let violations = violations.iter().map(Violation::to_string).collect();
@@ -48,8 +48,8 @@ impl ScenarioOutcome {
         }
     }
 
-    /// The lines below `----` of a scenario with this outcome. They are what is compared: a yield that
-    /// is no number is equal to itself there.
+    /// The lines below `----` of a scenario with this outcome. They are what is compared: a yield
+    /// that is no number is equal to itself there.
     #[must_use]
     pub fn lines(&self, cluster: &Cluster) -> Vec<String> {
         lines_of(self, cluster)
@@ -57,8 +57,8 @@ impl ScenarioOutcome {
 }
 
 impl Scenario {
-    /// Where this outcome differs from what is expected, as lines: `-` and what was expected, `+` and what
-    /// is. Nothing if they are the same, or if nobody has said what is expected.
+    /// Where this outcome differs from what is expected, as lines: `-` and what was expected, `+`
+    /// and what is. Nothing if they are the same, or if no outcome is expected.
     #[must_use]
     pub fn difference(&self, outcome: &ScenarioOutcome) -> Vec<String> {
         let Some(expected) = &self.expected else {

@@ -19,7 +19,8 @@ const MEMORY: [(&str, u32); 7] = [
 /// Units of time, and how many seconds they stand for.
 const TIMES: [(&str, i128); 4] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
 
-/// The digits of a decimal number without its point, and how many stood behind it. At most 24 digits.
+/// The digits of a decimal number without its point, and how many stood behind it. At most 24
+/// digits.
 fn digits(text: &str) -> Option<(i128, usize)> {
     let (number, is_negative) = match text.strip_prefix('-') {
         Some(number) => (number, true),

@@ -6,7 +6,7 @@ use crate::error::shown;
 const MAX_SETTINGS: usize = 32;
 
 /// How much a file may describe, so that a few lines cannot fill the memory: a node or a job counts
-/// as [`SizeBudget::ITEM`], a node that is listed once more as 1. Enough for 26,000 jobs that each list
+/// as [`SizeBudget::ITEM`], a node that is listed again as 1. Enough for 26,000 jobs that each list
 /// 2,000 nodes.
 pub(crate) struct SizeBudget(u64);
 
@@ -55,7 +55,7 @@ pub(crate) fn words(line: &str) -> Result<Vec<&str>, String> {
 /// The settings of a line, `key=value` or just `key`; what is not taken is not known.
 pub(crate) struct Fields<'a> {
     left: Vec<(&'a str, Option<&'a str>)>,
-    /// The keys that were asked for.
+    /// The keys that were looked up.
     known: Vec<&'static str>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses keys that were not looked up.
     pub(crate) fn finish(self) -> Result<(), String> {
         match self.left.first() {
             None => Ok(()),

@@ -17,8 +17,8 @@ use crate::units::show_time;
 
 pub(crate) use outcome::lines_of;
 
-/// All that a decision depended on, and what it was: what the plugin's flight recorder writes. Its
-/// text reads as a [`Scenario`]; nothing is copied to print it.
+/// All that a decision depended on, and what it was: what the plugin's recorder writes. Its text
+/// reads as a [`Scenario`]; nothing is copied to print it.
 ///
 /// ```
 /// use dfrs_core::{Cluster, Events, Policy, Time};

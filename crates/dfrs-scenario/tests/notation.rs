@@ -1,4 +1,4 @@
-//! What the notation says, and what is told of texts that are none.
+//! What the notation means, and the errors for malformed texts.
 
 use dfrs_core::{
     Amount, Bytes, Cores, JobState, LoadCeiling, Mobility, NodeIndex, NodeSet, NodeState, Span,
@@ -132,7 +132,7 @@ fn alternative_spellings_are_normalized() {
     );
 }
 
-/// What is told of a text, its place in the file first.
+/// The error for a text, its place in the file first.
 fn error(text: &str) -> String {
     read(text, "f").expect_err(text).to_string()
 }

@@ -89,7 +89,7 @@ pub fn cluster(nodes: u32, tasks: u32, memory: MemoryDemandKind, seed: u64) -> C
     Cluster { nodes, jobs }
 }
 
-/// The same cluster with its jobs running: tasks dealt to nodes in turn, whatever the memory.
+/// The cluster with its jobs running: tasks dealt to nodes cyclically, whatever the memory.
 pub fn dealt(mut cluster: Cluster) -> Cluster {
     let count = u32::try_from(cluster.nodes.len()).unwrap();
     let mut numbers = Numbers(7);
@@ -104,7 +104,7 @@ pub fn dealt(mut cluster: Cluster) -> Cluster {
     cluster
 }
 
-/// The same cluster with nodes of 75% to 125% of the capacities, no two alike.
+/// The cluster with nodes of 75% to 125% of the capacities, no two alike.
 pub fn heterogeneous(mut cluster: Cluster) -> Cluster {
     let mut numbers = Numbers(11);
     for node in &mut cluster.nodes {
@@ -114,8 +114,8 @@ pub fn heterogeneous(mut cluster: Cluster) -> Cluster {
     cluster
 }
 
-/// Equal nodes of 64 cores and 256 GiB with jobs on them, and jobs that wait, in so many shapes. Where jobs
-/// run, others hold the rest of the memory, so that nothing more fits. All can move.
+/// Equal nodes of 64 cores and 256 GiB with jobs on them, and jobs that wait, in so many shapes.
+/// Where jobs run, others hold the rest of the memory, so that nothing more fits. All can move.
 pub fn loaded_cluster(nodes: u32, running: u64, waiting: u64, shapes: u64) -> Cluster {
     let node = Node::new("n", Cores::from_cores(64), Bytes::from_mebibytes(256 << 10));
     let mut cluster = Cluster {

@@ -35,8 +35,8 @@ impl Display for Step {
 }
 
 impl Display for Violation {
-    /// One line, e.g. `error: action 3 (start): job 17: node n2: memory: requires 20 GiB, but 50 GiB of
-    /// 64 GiB are in use (job 4 30 GiB, job 9 20 GiB): 6 GiB too much`.
+    /// One line, e.g. `error: action 3 (start): job 17: node n2: memory: requires 20 GiB, but 50
+    /// GiB of 64 GiB are in use (job 4 30 GiB, job 9 20 GiB): 6 GiB too much`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: ", self.severity())?;
         if let Some(step) = self.step {
@@ -99,7 +99,7 @@ impl Display for ViolationKind {
 }
 
 impl ViolationKind {
-    /// Those that are about amounts.
+    /// Writes violations that are about amounts.
     fn fmt_amounts(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TaskCount { placed, wanted } => {
@@ -188,7 +188,8 @@ impl Display for Shortage<Amount> {
 }
 
 impl<T: Copy + Display> Shortage<T> {
-    /// What is required, what is in use and by whom (the largest first), and how much that is too much.
+    /// Writes what is required, what is in use and by which jobs (the largest first), and how much
+    /// that is too much.
     fn fmt_as(
         &self,
         formatter: &mut fmt::Formatter<'_>,

@@ -172,19 +172,19 @@ impl ViolationKind {
     }
 }
 
-/// A node as people know it.
+/// A node with its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NamedNode {
-    /// Its position in the cluster.
+    /// The node's position in the cluster.
     pub index: NodeIndex,
-    /// Its name; empty if there is no node at this position.
+    /// The node's name; empty if there is no node at this position.
     pub name: String,
 }
 
 /// An action of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Its position in the plan, counted from 0.
+    /// The action's position in the plan, counted from 0.
     pub index: usize,
     /// What it does, e.g. `start`.
     pub verb: &'static str,
@@ -213,8 +213,8 @@ impl Violation {
         self.kind.severity()
     }
 
-    /// The jobs that a plan has to do without for it to break this rule no longer: the job by which or for which it
-    /// does, or all that share what is exceeded.
+    /// The jobs that a plan has to do without for it to break this rule no longer: the job by which
+    /// or for which it does, or all that share what is exceeded.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         let holders = match &self.kind {
             ViolationKind::Shares { holders, .. } => holders.as_slice(),
@@ -226,9 +226,9 @@ impl Violation {
     }
 }
 
-/// The jobs without which a plan with these violations is to be decided again, ascending, each once. Where
-/// amounts are exceeded, all but the first such violation may follow from that one, and all of them from other rules
-/// that are broken: its jobs are named only if there are no others.
+/// The jobs without which a plan with these violations is to be decided again, ascending, each
+/// once. Where amounts are exceeded, all but the first such violation may follow from that one, and
+/// all of them from other rules that are broken: its jobs are named only if there are no others.
 #[must_use]
 pub fn jobs_at_fault(violations: &[Violation]) -> Vec<JobId> {
     let (amounts, rules): (Vec<&Violation>, Vec<&Violation>) = violations

@@ -6,12 +6,13 @@ use crate::model::{NodeIndex, Run};
 use crate::units::{Bytes, Cores};
 
 /// A node that one more task of the job may go to. The greatest candidate is the one with the
-/// lowest load after that task, which leaves the task the largest yield; ties go to the lower index.
-/// On equal nodes this is the paper's order by lowest load.
+/// lowest load after that task, which leaves the task the largest yield; ties go to the lower
+/// index. On equal nodes this is the paper's order by lowest load.
 ///
-/// For a job that is packed nodes with idle CPU for the task come first, those before all on which it leaves least
-/// memory: a job that needs much memory of a node finds one sooner, and as long as CPU is idle it costs nothing. Of the
-/// others those of the lowest load, as above, and of equal ones those on which it leaves least memory.
+/// For a job that is packed nodes with idle CPU for the task come first, those before all on which
+/// it leaves least memory: a job that needs much memory of a node finds one sooner, and as long as
+/// CPU is idle it costs nothing. Of the others those of the lowest load, as above, and of equal
+/// ones those on which it leaves least memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeCandidate {
     pub(super) load_after: Cores,
@@ -80,7 +81,7 @@ impl NodeCandidate {
         Run { node, tasks }
     }
 
-    /// The same node for the task after this one, which needs so much CPU.
+    /// The node with one task more, which needs so much CPU.
     #[inline]
     pub(super) fn after(mut self, need: Cores) -> Self {
         self.tasks += 1;
@@ -97,7 +98,7 @@ pub(super) struct BestNodes {
     /// They and some others: less than twice as many, in any order.
     kept: Vec<NodeCandidate>,
     count: usize,
-    /// Those that are not better than this are not among the best.
+    /// Candidates that are not better than this are not among the best.
     bound: Option<NodeCandidate>,
 }
 

@@ -15,7 +15,8 @@ const CPU_COST: f64 = 0.1;
 /// Added to virtual times, so that a pause of the youngest does not cost without bound.
 const OFFSET: f64 = 10.0;
 
-/// What is added for those that the grace period protects: they are preempted where no other can be.
+/// What is added for those that the grace period protects: they are preempted where no other can
+/// be.
 const PROTECTED_COST: f64 = 1000.0;
 
 /// Whether the job could be preempted and lose nothing but time.
@@ -23,8 +24,8 @@ pub(super) fn is_preemptible(job: &Job) -> bool {
     matches!(job.mobility, Mobility::Checkpoint | Mobility::Park) && !job.locked
 }
 
-/// The running jobs that have had some virtual time, have not changed in this decision and could be preempted, if swap
-/// and the policy allow it: their indices, and where they are. O(runs).
+/// The running jobs that have had some virtual time, have not changed in this decision and could be
+/// preempted, if swap and the policy allow it: their indices, and where they are. O(runs).
 pub(super) fn preemptible<'b>(
     state: &'b DecisionState<'_>,
 ) -> impl Iterator<Item = (usize, &'b Job, &'b Mapping)> {
@@ -40,7 +41,7 @@ pub(super) fn preemptible<'b>(
 /// A running job that may be preempted.
 pub(super) struct PreemptionCandidate {
     pub(super) index: usize,
-    /// What its preemption costs, if it is for a job that wants one of its nodes.
+    /// What its preemption costs, if it is for a job that could use one of its nodes.
     pub(super) cost: f64,
     pub(super) nodes: f64,
     pub(super) virtual_time: Span,
@@ -57,8 +58,8 @@ pub(super) struct PreemptionCandidates {
 }
 
 impl PreemptionCandidates {
-    /// Those that have had some virtual time, have not changed in this decision and may be paused where swap
-    /// allows. O(nodes + runs).
+    /// The running jobs that have had some virtual time, have not changed in this decision and may
+    /// be paused where swap allows. O(nodes + runs).
     pub(super) fn of(state: &DecisionState<'_>) -> Self {
         let mut candidates = Self {
             members: Vec::new(),
@@ -92,9 +93,9 @@ impl PreemptionCandidates {
     }
 }
 
-/// What it costs that the job gives up its place: more for one that has had little (the penalty is a
-/// larger part of its time), that needs much CPU, or whose memory goes to swap, where it is in the way of
-/// the next one; and all that for each unit of its weight. O(runs).
+/// What it costs that the job gives up its place: more for one that has had little (the penalty is
+/// a larger part of its time), that needs much CPU, or whose memory goes to swap, where it is in
+/// the way of the next one; and all that for each unit of its weight. O(runs).
 fn cost(state: &DecisionState<'_>, job: &Job) -> f64 {
     let is_parked = job.mobility == Mobility::Park;
     let mut cost = PAUSE_COST;

@@ -9,8 +9,8 @@ use crate::target::Target;
 use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
 
-/// Where jobs are, changed job by job. Swap that a job leaves is not given to others in the same decision,
-/// so that its actions find an order.
+/// Where jobs are, changed job by job. Swap that a job leaves is not given to others in the same
+/// decision, so that its actions find an order.
 pub(super) struct DecisionState<'a> {
     pub(super) policy: &'a Policy,
     pub(super) roster: &'a Roster,

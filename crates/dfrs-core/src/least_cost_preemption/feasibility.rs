@@ -10,18 +10,21 @@ use crate::target::can_pause;
 use crate::units::Span;
 use crate::usage::Usage;
 
-/// One for each class, made when it is first asked about: `None` within if no job can be preempted for that class.
+/// One entry for each class, made when first needed: `None` within if no job can be preempted for
+/// that class.
 #[derive(Default)]
 pub(super) struct PreemptionFeasibility([Option<Option<AfterPreemption>>; 3]);
 
-/// What is left if all jobs are preempted that a class may preempt, and for which jobs that was not enough.
+/// What is left if all jobs are preempted that a class may preempt, and for which jobs that was not
+/// enough.
 struct AfterPreemption {
     usage: Usage,
     fit_cache: FitCache,
 }
 
 impl PreemptionFeasibility {
-    /// Whether it is known that there is none for this job. O(nodes log nodes + runs) the first time.
+    /// Whether it is known that there is none for this job. O(nodes log nodes + runs) the first
+    /// time.
     pub(super) fn cannot_fit(
         &mut self,
         state: &DecisionState<'_>,

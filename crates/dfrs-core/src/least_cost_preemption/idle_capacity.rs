@@ -15,8 +15,8 @@ use crate::usage::{SwapUsage, Usage};
 /// A node on which no task waits for CPU.
 pub(super) const IDLE: LoadCeiling = LoadCeiling::from_percent(100);
 
-/// For so many times its limit a job that never ran is deferred: a stream of small jobs may never leave as many nodes
-/// idle at once as it needs.
+/// For so many times its limit a job that never ran is deferred: a stream of small jobs may never
+/// leave as many nodes idle at once as it needs.
 const MAX_WAIT_IN_LIMITS: i64 = 4;
 
 /// Which jobs are to start on idle CPU only.
@@ -25,7 +25,7 @@ pub(crate) struct DeferredJobs {
     expectation: Expectation,
     /// Which jobs could start so on an empty cluster; nothing without hints.
     idle: Option<LoadLimits>,
-    /// What is known of jobs with lists of nodes, in the order of what they want.
+    /// What is known of jobs with lists of nodes, in the order of their demands.
     known: RefCell<Vec<(Job, bool)>>,
 }
 
@@ -48,9 +48,10 @@ impl DeferredJobs {
         }
     }
 
-    /// Whether this job is one of them: it will hold its memory for long wherever it is. None that was paused
-    /// for too long, or has waited for too long. One that finds no idle CPU on empty nodes, of those that are up, would
-    /// never start so. O(distinct nodes), and O(n log n) once for all that want the same of a list of their own.
+    /// Whether this job is deferred: it will hold its memory for long wherever it is. A job is not
+    /// deferred that was paused for too long, or has waited for too long. A job that finds no idle
+    /// CPU on empty nodes, of those that are up, would never start so. O(distinct nodes), and O(n
+    /// log n) once for all jobs with the same demand and a list of their own.
     pub(crate) fn defers(&self, job: &Job) -> bool {
         job.mobility != Mobility::Checkpoint
             && !job.starved
@@ -89,9 +90,9 @@ impl DeferredJobs {
 pub(super) struct IdleCapacity {
     /// For those that come back.
     back: Room,
-    /// For those that never ran, with what is parked on nodes as if it were there. Such a job could else be parked
-    /// itself only while swap has room for both, and whoever wants the memory of that node would wait until one of
-    /// the two is over, for hours.
+    /// For jobs that never ran, with what is parked on nodes as if it were there. Such a job could
+    /// else be parked itself only while swap has room for both, and a job that needs the memory of
+    /// that node would wait until one of the two is over, for hours.
     new: Room,
 }
 
@@ -105,8 +106,8 @@ impl IdleCapacity {
         }
     }
 
-    /// Where the job can be. One that is parked also comes back to nodes where no other is, whatever
-    /// its own load.
+    /// Where the job can be. One that is parked also comes back to nodes where no other is,
+    /// whatever its own load.
     pub(super) fn put(&mut self, cluster: &Cluster, all: &Usage, job: &Job) -> Option<Mapping> {
         let room = if job.never_ran() {
             &mut self.new

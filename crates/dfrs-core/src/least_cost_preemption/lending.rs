@@ -1,8 +1,9 @@
 //! Whole CPUs that jobs on several nodes lend to short jobs.
 //!
-//! A job on several nodes has whole CPUs: what sharing would cost it is not known, as its tasks may wait for each other.
-//! One that has run for long can do without them for a while, if it is kept from them for a third of the time that it
-//! has had in all; and a short job has all of them meanwhile. Jobs that move freely lend nothing: they are preempted.
+//! A job on several nodes has whole CPUs: what sharing would cost it is not known, as its tasks may
+//! wait for each other. One that has run for long can do without them for a while, if it is kept
+//! from them for a third of the time that it has had in all; and a short job has all of them
+//! meanwhile. Jobs that move freely lend nothing: they are preempted.
 
 use super::decision_state::DecisionState;
 use super::reservation::Reservation;
@@ -12,8 +13,8 @@ use crate::policy::LoadCeiling;
 use crate::units::Span;
 use crate::usage::Usage;
 
-/// For which part of its virtual time a job may be kept from its CPUs: one over this. So it is done after four thirds of
-/// the time that it needs at most.
+/// For which part of its virtual time a job may be kept from its CPUs: one over this. So it is done
+/// after four thirds of the time that it needs at most.
 const PART: i64 = 3;
 
 /// Limits are rounded up to the first of these, each twice the one before: the shortest.
@@ -30,9 +31,10 @@ const LENT: LoadCeiling = LoadCeiling::from_percent(200);
 
 /// What may be lent.
 pub(super) struct Lending {
-    /// For how long the jobs with whole CPUs on each node can do without them; `None`: there is no such job.
+    /// For how long the jobs with whole CPUs on each node can do without them; `None`: there is no
+    /// such job.
     spare: Vec<Option<Span>>,
-    /// For jobs of each class of limits, made when it is first asked for.
+    /// For jobs of each class of limits, made when first needed.
     rooms: [Option<Room>; CLASSES],
 }
 
@@ -51,7 +53,7 @@ impl Lending {
                 lending.count(&state.usage, mapping, spare(job), reserved);
             }
         }
-        // Those that arrive have had nothing that they could do without.
+        // Jobs that arrive have had nothing that they could do without.
         for (_, change) in state.target.changes() {
             if let Some(mapping) = change.mapping() {
                 lending.count(&state.usage, mapping, Span::ZERO, reserved);
@@ -65,7 +67,8 @@ impl Lending {
         if !mapping.spans_nodes() {
             return;
         }
-        // One that lends, or borrows, does neither elsewhere; none that the reservation waits for.
+        // A job that lends, or borrows, does neither elsewhere; nor does a job on nodes of the
+        // reservation.
         let is_bound =
             |node: NodeIndex| usage.parallel(node) > 1 || reserved.binary_search(&node).is_ok();
         let spare = if mapping.nodes().any(is_bound) {
@@ -80,8 +83,8 @@ impl Lending {
         }
     }
 
-    /// Where the waiting job, of this limit, finds CPUs that are lent for as long, or are idle, beside the reservation.
-    /// O(nodes log nodes) the first time for a class of limits.
+    /// Where the waiting job, of this limit, finds CPUs that are lent for as long, or are idle,
+    /// beside the reservation. O(nodes log nodes) the first time for a class of limits.
     pub(super) fn find(
         &mut self,
         state: &DecisionState<'_>,
@@ -93,8 +96,8 @@ impl Lending {
         room.find(state.cluster, job)
     }
 
-    /// Whether that may be so for a job of this limit that wants as much, as far as is known without looking for a
-    /// place.
+    /// Whether [`Self::find`] may succeed for a job of this limit with as great a demand, as far as
+    /// is known without looking for a place.
     pub(super) fn may_find(
         &mut self,
         state: &DecisionState<'_>,

@@ -16,20 +16,21 @@ const SUFFICIENT_YIELD: f64 = 0.95;
 /// By how much the yield must grow, whatever the move costs.
 const MIN_GAIN: f64 = 1.25;
 
-/// After so many looks at the yields that all would have the others wait for the next period, and after so many of
-/// these that found too little, too: each costs as much as all jobs that run.
+/// After so many looks at the yields that all would have the others wait for the next period, and
+/// after so many of these that found too little, too: each costs as much as all jobs that run.
 const MAX_EVALUATIONS: u32 = 256;
 const MAX_REJECTIONS: u32 = 64;
 
 /// How many times its cost a move must save, if the job runs as long as it has.
 const MIN_RETURN: f64 = 2.0;
 
-/// Moves jobs that can go on anywhere to where Greedy would put them, one after the other, the lowest yield
-/// first, if that pays: if the yield grows by a quarter, and as much virtual time as the job has had would
-/// take it at least twice the penalty less. Yields are those of equal shares: one over the load of the
-/// fullest of its nodes. Where CPU is shared by virtual time its own yield must grow by a quarter, too. Says whether
-/// any moved. O(runs), O(nodes + tasks log tasks) for each job that might move, and O((nodes + runs) log nodes) for
-/// each that would by equal shares.
+/// Moves jobs that can go on anywhere to where Greedy would put them, one after the other, the
+/// lowest yield first, if that is worth its cost: if the yield grows by a quarter, and as much
+/// virtual time as the job has had would take it at least twice the penalty less. Yields are those
+/// of equal shares: one over the load of the fullest of its nodes. Where CPU is shared by virtual
+/// time its own yield must grow by a quarter, too. Returns whether any moved. O(runs), O(nodes +
+/// tasks log tasks) for each job that might move, and O((nodes + runs) log nodes) for each that
+/// would by equal shares.
 pub(super) fn move_single_jobs(state: &mut DecisionState<'_>) -> bool {
     let (policy, cluster) = (state.policy, state.cluster);
     let cost = MIN_RETURN * policy.settings.penalty.seconds();
@@ -90,7 +91,7 @@ pub(super) fn move_single_jobs(state: &mut DecisionState<'_>) -> bool {
     state.moves_left < moves_before
 }
 
-/// The yield that each running job has by the decision so far; looked at when it is first asked for.
+/// The yield that each running job has by the decision so far; computed when first needed.
 #[derive(Default)]
 struct OwnYields {
     known: Option<Vec<(JobId, Yield)>>,
@@ -105,8 +106,9 @@ impl OwnYields {
         self.evaluations >= MAX_EVALUATIONS || self.rejections >= MAX_REJECTIONS
     }
 
-    /// Whether that of the job would grow by enough there; if so it is there from now on. By its age it may have all
-    /// it needs where there is much load, or little more where there is less: equal shares do not tell.
+    /// Whether the yield of the job would grow by enough there; if so it is there from now on. By
+    /// its age the job may have all it needs where there is much load, or little more where there
+    /// is less: equal shares do not show that.
     fn grows(&mut self, state: &DecisionState<'_>, index: usize, new: &Mapping) -> bool {
         if state.policy.optimisation != Optimisation::VirtualTime {
             return true;

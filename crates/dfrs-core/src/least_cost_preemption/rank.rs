@@ -7,7 +7,8 @@ use crate::model::{Cluster, Job};
 use crate::priority::Priority;
 use crate::units::{Span, Time};
 
-/// Added to the wait of a job that never ran, in seconds: of those that come at once the small ones are first.
+/// Added to the wait of a job that never ran, in seconds: of those that come at once the small ones
+/// are first.
 const OFFSET: f64 = 10.0;
 
 /// No job counts as smaller than this, in nodes.
@@ -16,7 +17,8 @@ const MIN_SIZE: f64 = 0.1;
 /// When a job without a place is tried: the greatest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rank {
-    /// Of a deferred one that never ran how much of its limit it has waited, in millionths; these come last.
+    /// Of a deferred one that never ran how much of its limit it has waited, in millionths; these
+    /// come last.
     pub(super) share_waited: Option<u64>,
     pub(super) rank_class: RankClass,
     pub(super) priority: Priority,
@@ -25,17 +27,17 @@ pub(super) struct Rank {
 /// Which jobs are tried before others whatever their priorities are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum RankClass {
-    /// It has run before.
+    /// The job has run before.
     Ordinary,
-    /// It never ran: its wait over its size, times its weight.
+    /// The job never ran: its wait over its size, times its weight.
     New(f64),
-    /// It has waited longest of those that never ran, and is to have a reservation.
+    /// The job has waited longest of those that never ran, and is to have a reservation.
     Longest,
-    /// It was paused for too long.
+    /// The job was paused for too long.
     First,
     /// That, and it is to have a reservation.
     LongestFirst,
-    /// It is parked on a node that drains, which waits for it.
+    /// The job is parked on a node that drains, which waits for it.
     HoldsUpDrain,
 }
 
@@ -78,9 +80,9 @@ impl AverageNode {
         cpu.max(share(job.least_memory().0, self.memory))
     }
 
-    /// The class of a job without a place at `now`. Small jobs hardly take room from others; a large one
-    /// passes those whose waits stay shorter than its own by more than it is larger. `is_longest`: it is to have the
-    /// reservation.
+    /// The class of a job without a place at `now`. Small jobs hardly take room from others; a
+    /// large one passes those whose waits stay shorter than its own by more than it is larger.
+    /// `is_longest`: it is to have the reservation.
     pub(super) fn rank_class(self, job: &Job, now: Time, is_longest: bool) -> RankClass {
         match (job.starved, is_longest) {
             (true, true) => RankClass::LongestFirst,

@@ -1,5 +1,5 @@
-//! The reservation of the job that has waited longest: EASY's guarantee, by memory and CPU, kept while jobs share nodes
-//! (Lifka, The ANL/IBM SP Scheduling System, 1995).
+//! The reservation of the job that has waited longest: EASY's guarantee, by memory and CPU, kept
+//! while jobs share nodes (Lifka, The ANL/IBM SP Scheduling System, 1995).
 
 use super::candidates::share;
 use super::decision_state::DecisionState;
@@ -11,7 +11,8 @@ use crate::preempt::{only_place, put};
 use crate::units::{Span, Time};
 use crate::usage::{SwapUsage, Usage};
 
-/// How many of those that wait longest are looked at: one that waits for nodes that are down gets no reservation.
+/// How many of those that wait longest are looked at: one that waits for nodes that are down gets
+/// no reservation.
 const TRIES: usize = 8;
 
 /// When and where a job can start at the latest, by the time limits of those that run.
@@ -25,7 +26,7 @@ pub(super) struct Reservation {
     alongside: Room,
     /// For jobs that end before.
     before: Room,
-    /// What of the two is idle, for deferred jobs; made when it is first asked for since that changed.
+    /// What of the two is idle, for deferred jobs; made when first needed since that changed.
     idle: [Option<IdleCapacity>; 2],
 }
 
@@ -34,15 +35,15 @@ pub(super) struct Reservation {
 pub(super) enum Window {
     /// All that is free: there is no reservation, or it makes room for it at once.
     Any,
-    /// It ends before the reservation begins.
+    /// The job ends before the reservation begins.
     Before,
     /// What the reservation leaves.
     Alongside,
 }
 
 impl Reservation {
-    /// The reservation of this job, which finds no room now. `None` if the limits of the others do not say when it
-    /// will: some have none. O(nodes log nodes + runs log runs).
+    /// The reservation of this job, which finds no room now. `None` if the limits of the others do
+    /// not say when it will: some have none. O(nodes log nodes + runs log runs).
     pub(super) fn of(state: &DecisionState<'_>, job: &Job) -> Option<Self> {
         let nodes = state.cluster.nodes.len();
         let mut then = state.usage.clone();
@@ -137,7 +138,7 @@ impl Reservation {
             .put(cluster, room.usage(), job)
     }
 
-    /// Its nodes, ascending.
+    /// The nodes of the reservation, ascending.
     pub(super) fn nodes(&self) -> &[NodeIndex] {
         &self.nodes
     }
@@ -155,11 +156,12 @@ impl Reservation {
     }
 }
 
-/// The job that is to have a reservation if it finds no room: the one that was submitted first of those that never ran
-/// and are not deferred, which lose most by waiting, and of those that were paused for too long, which others would
-/// keep from their nodes for ever; where there is none of them, of the deferred ones.
-/// One that finds no place on empty nodes either is left out, as far as eight are looked at. `None` also where all jobs
-/// can move freely: they are preempted. O(nodes + jobs), and O(nodes) for each that is looked at.
+/// The job that is to have a reservation if it finds no room: the one that was submitted first of
+/// those that never ran and are not deferred, which lose most by waiting, and of those that were
+/// paused for too long, which others would keep from their nodes for ever; where there is none of
+/// them, of the deferred ones. One that finds no place on empty nodes either is left out, as far as
+/// eight are looked at. `None` also where all jobs can move freely: they are preempted. O(nodes +
+/// jobs), and O(nodes) for each that is looked at.
 pub(super) fn longest_waiting(state: &DecisionState<'_>, deferred: &DeferredJobs) -> Option<usize> {
     let jobs = &state.cluster.jobs;
     if jobs.iter().all(Job::moves_freely) {
@@ -197,7 +199,8 @@ fn oldest_that_fits(state: &DecisionState<'_>, mut waiting: Vec<usize>) -> Optio
     })
 }
 
-/// When those that run end at the latest, the soonest first; those without a limit are left out. O(runs log runs).
+/// When those that run end at the latest, the soonest first; those without a limit are left out.
+/// O(runs log runs).
 fn ends<'b>(state: &'b DecisionState<'_>) -> Vec<(Time, usize, &'b Mapping)> {
     let running = state.roster.running_indices().iter().copied();
     let arriving = state.target.changes().map(|(index, _)| index);
@@ -215,7 +218,8 @@ fn ends<'b>(state: &'b DecisionState<'_>) -> Vec<(Time, usize, &'b Mapping)> {
     ends
 }
 
-/// How much virtual time the job has left by its limit; one that has had more is taken to need as much again.
+/// How much virtual time the job has left by its limit; one that has had more is taken to need as
+/// much again.
 fn left(job: &Job) -> Option<Span> {
     let limit = job.limit?;
     let had = job.virtual_time.max(Span::ZERO);
@@ -227,15 +231,16 @@ fn left(job: &Job) -> Option<Span> {
     })
 }
 
-/// How many times longer a job takes here with an equal share of the fullest of its nodes, at least 1.
+/// How many times longer a job takes here with an equal share of the fullest of its nodes, at least
+/// 1.
 pub(super) fn slowness(usage: &Usage, mapping: &Mapping) -> f64 {
     let load = |node| share(usage.load(node).0, usage.cpu(node).0);
     let known = mapping.nodes().filter(|node| node.index() < usage.nodes());
     known.map(load).fold(1.0, f64::max)
 }
 
-/// For how long a job of this limit is here at most, if it starts here and all have equal shares; no time if it has no
-/// limit.
+/// For how long a job of this limit is here at most, if it starts here and all have equal shares;
+/// no time if it has no limit.
 pub(super) fn lasts(usage: &Usage, job: &Job, mapping: &Mapping) -> Span {
     let mut there = usage.clone();
     there.add(job, mapping);

@@ -9,7 +9,7 @@ use crate::usage::Usage;
 /// A usage in which jobs are placed one after the other.
 pub(super) struct Room {
     usage: Usage,
-    /// Made when they are first asked for.
+    /// Made when first needed.
     fit_cache: Option<FitCache>,
 }
 
@@ -27,8 +27,8 @@ impl Room {
         &self.usage
     }
 
-    /// Whether it is known without looking for a place that there is none for the waiting job. O(nodes log nodes) the
-    /// first time.
+    /// Whether it is known without looking for a place that there is none for the waiting job.
+    /// O(nodes log nodes) the first time.
     pub(super) fn cannot_fit(&mut self, job: &Job) -> bool {
         cannot_fit(known(&mut self.fit_cache, &self.usage), job)
     }

@@ -23,9 +23,9 @@ const LOAD: f64 = 0.1;
 /// Which jobs may be preempted.
 #[derive(Clone, Copy)]
 pub(super) struct VictimCriteria {
-    /// Those of at least this virtual time.
+    /// Jobs of at least this virtual time.
     least: Span,
-    /// Those of a priority below this.
+    /// Jobs of a priority below this.
     below: f64,
 }
 
@@ -45,8 +45,8 @@ impl VictimCriteria {
     }
 }
 
-/// Places the job at `index` where it preempts others; these move where they fit elsewhere.
-/// Returns where it and they are then; `None`, and nothing has changed, if there are not enough of them, or
+/// Places the job at `index` where it preempts others; these move where they fit elsewhere. Returns
+/// where it and they are then; `None`, and nothing has changed, if there are not enough of them, or
 /// the budget does not allow so many moves.
 pub(super) fn make_room(
     state: &mut DecisionState<'_>,
@@ -137,7 +137,8 @@ impl<'a> VictimSearch<'_, 'a> {
         self.candidates.members[member as usize].is_gone = false;
     }
 
-    /// One task after the other, or as many as go at once, goes to the node where room for it costs least.
+    /// One task after the other, or as many as go at once, goes to the node where room for it costs
+    /// least.
     fn node_by_node(&mut self) -> Option<Mapping> {
         let count = self.state.cluster.nodes.len();
         let mut tasks = vec![0u32; count];
@@ -204,7 +205,9 @@ impl<'a> VictimSearch<'_, 'a> {
         ))
     }
 
-    /// What it costs that the node takes so many tasks of the job, more than it has, and which jobs it preempts; not negative. `None`: it cannot be. O(jobs there × log), and O(runs) for each that leaves.
+    /// What it costs that the node takes so many tasks of the job, more than it has, and which jobs
+    /// it preempts; not negative. `None`: it cannot be. O(jobs there × log), and O(runs) for each
+    /// that leaves.
     fn offer(&self, node: NodeIndex, tasks: u32, leaving: &mut Vec<u32>) -> Option<f64> {
         leaving.clear();
         let (job, state) = (self.job, &*self.state);
@@ -220,7 +223,8 @@ impl<'a> VictimSearch<'_, 'a> {
             max.is_some_and(|max| load > max)
         };
         let is_enough = |short: Bytes, load, gone| short.is_zero() && !is_too_much(load, gone);
-        // Of those that leave, how many run on several nodes: without the last of them their ceiling is none.
+        // Of those that leave, how many run on several nodes: without the last of them their
+        // ceiling is none.
         let mut gone = 0;
         let mut short = memory.minus(known.memory);
         let mut cost = 0.0;
@@ -271,8 +275,8 @@ impl<'a> VictimSearch<'_, 'a> {
         Some(COST * cost + LOAD * share(load.0, known.cpu.0))
     }
 
-    /// For jobs that are parked, and others of which single nodes do not tell whether they fit: the lowest priority
-    /// leaves first, until the job has a place.
+    /// For jobs that are parked, and others for which single nodes do not show whether they fit:
+    /// the lowest priority leaves first, until the job has a place.
     fn by_priority(&mut self) -> Option<Mapping> {
         let own = self.job.state.parked_on();
         let mut members: Vec<(Priority, u32)> = (0u32..)
@@ -309,8 +313,8 @@ impl<'a> VictimSearch<'_, 'a> {
         Some(mapping)
     }
 
-    /// The job takes its place. Those that still fit stay, the highest priority first; the others move if
-    /// they can, or wait.
+    /// The job takes its place. Those that still fit stay, the highest priority first; the others
+    /// move if they can, or wait.
     fn settle(&mut self, index: usize, mapping: Mapping) -> Option<Arrivals> {
         self.state.usage.add(self.job, &mapping);
         let mut marked = std::mem::take(&mut self.marked);

@@ -1,4 +1,4 @@
-//! What jobs get of what they asked for, where decisions count some with less.
+//! What jobs get of their requests, where decisions count some with less.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,21 @@ use crate::yields::{Goal, Placed, allocate};
 pub struct GrantedYield {
     /// Which.
     pub job: JobId,
-    /// CPU that it has over what it asked for: what a journal tells, and progress counts by.
+    /// CPU that it has over its request: what a journal records, and progress counts by.
     pub of_request: Yield,
-    /// The same over what it needs, at most 1: what decisions remember.
+    /// CPU that it has over its need, at most 1: what decisions remember.
     pub of_need: Yield,
 }
 
-/// From the yields of a cluster in which some jobs' `cpu` is their measured need (`requests`: what these asked
-/// for) to what they get of their requests. CPU that is left when all have their yields goes to those jobs,
-/// in equal parts of what they miss: a low need takes from nobody who could use it, and costs nobody where
-/// there is room. Jobs of several kinds of tasks must not be among them.
+/// From the yields of a cluster in which some jobs' `cpu` is their measured need (`requests`: their
+/// requests) to what they get of their requests. CPU that is left when all have their yields goes
+/// to those jobs, in equal parts of what they miss: a low need takes no CPU from a job that could
+/// use it, and costs no job anything where there is room. Jobs of several kinds of tasks must not
+/// be among them.
 ///
-/// `yields` are those of [`crate::yields_of`] or [`crate::Decision::yields`], ascending. O(jobs), and
-/// O(nodes + (nodes + runs) log nodes) for the runs of jobs with a measured need if there are any.
+/// `yields` are those of [`crate::yields_of`] or [`crate::Decision::yields`], ascending. O(jobs),
+/// and O(nodes + (nodes + runs) log nodes) for the runs of jobs with a measured need if there are
+/// any.
 #[must_use]
 pub fn shares_of_requests(
     cluster: &Cluster,
@@ -58,7 +60,7 @@ pub fn shares_of_requests(
     all
 }
 
-/// The jobs that count with less than they asked for, each with the rest of its request as its need.
+/// The jobs that count with less than their request, each with the rest of its request as its need.
 fn missing(
     cluster: &Cluster,
     yields: &[(JobId, Yield)],
@@ -135,7 +137,8 @@ mod tests {
 
     const NODES: u32 = 3;
 
-    /// Jobs on nodes of four cores: what each asked for, eighths of it that it needs, and its nodes.
+    /// Jobs on nodes of four cores: the request of each, eighths of it that it needs, and its
+    /// nodes.
     fn granted(jobs: &[(u64, u8, &[u32])]) -> (Vec<GrantedYield>, Cluster) {
         let mut requests = BTreeMap::new();
         let made = (0..).zip(jobs).map(|(id, (cores, eighths, nodes))| {
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn job_of_low_need_gets_leftover_of_its_request() {
-        // One needs half a core of its four, the other wants all of them.
+        // One needs half a core of its four, the other needs all of them.
         let all = rounded(&[(4, 1, &[0]), (4, 8, &[0])]);
         assert_eq!(all, [(0.111_111, 0.888_889), (0.888_889, 0.888_889)]);
     }
@@ -192,8 +195,8 @@ mod tests {
     }
 
     proptest! {
-        /// Nobody gets more than it asked for, no node gives more than it has, and nobody has less than
-        /// its yield says.
+        /// No job gets more than its request, no node gives more than it has, and no job has less
+        /// than its yield says.
         #[test]
         fn leftover_cpu_is_not_granted_twice(
             jobs in proptest::collection::vec(

@@ -38,7 +38,8 @@ pub(crate) struct Bins {
 }
 
 impl Bins {
-    /// The bins, given the sum of the needs of what is pinned on each node. O(nodes + nodes listed in layouts + shapes × nodes).
+    /// The bins, given the sum of the needs of what is pinned on each node. O(nodes + nodes listed
+    /// in layouts + shapes × nodes).
     pub(super) fn new(
         cluster: &Cluster,
         pinned: &Usage,
@@ -112,8 +113,8 @@ impl Bins {
     }
 }
 
-/// For each node, whether it may differ from the one before in other than CPU and memory: some job's
-/// layout allows only one of them, or their further resources differ in capacity or use.
+/// For each node, whether it may differ from the one before in other than CPU and memory: some
+/// job's layout allows only one of them, or their further resources differ in capacity or use.
 fn boundaries(cluster: &Cluster, jobs: &[&Job]) -> Vec<bool> {
     let mut boundary = vec![false; cluster.nodes.len() + 1];
     let mut listed: Vec<&NodeSet> = jobs

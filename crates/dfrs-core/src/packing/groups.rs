@@ -8,7 +8,7 @@ use crate::model::Job;
 /// cores), so that products with the parts of a yield cannot overflow.
 pub(super) const LARGEST_CPU: u64 = 1 << 40;
 
-/// Some jobs that the packing cannot tell apart.
+/// Some jobs that are equal for the packing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     /// CPU need of one task.

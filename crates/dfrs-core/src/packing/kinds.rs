@@ -7,8 +7,9 @@ use crate::model::{Job, Mapping};
 use super::Packing;
 
 impl Packing<'_> {
-    /// What `search` finds for the jobs' kinds as if each were a job of its own, put together again.
-    /// Jobs of equal identity, which only kinds of one job have, are told apart by their order.
+    /// What `search` finds for the jobs' kinds as if each were a job of its own, put together
+    /// again. Jobs of equal identity, which only kinds of one job have, are distinguished by their
+    /// order.
     pub(super) fn kind_by_kind(
         &self,
         search: impl FnOnce(&Packing<'_>) -> Option<Vec<Mapping>>,

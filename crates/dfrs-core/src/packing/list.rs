@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn every_place_to_start_from_is_searched() {
-        // Long enough for the tree, with its leaves full and not, and few enough keys for all queries.
+        // Long enough for the tree, with its leaves full and not, and few enough keys for all
+        // queries.
         for entries in [25, 31, 32, 33] {
             let keys: Vec<(u64, u64)> = (0..entries).map(|at| (7 - at / 5, (at * 5) % 7)).collect();
             let mut list = List::default();

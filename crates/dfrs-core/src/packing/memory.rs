@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 /// The memory of tasks to pack and of the nodes that take them.
 ///
-/// Beside the sums there is a bound of the kind that Martello and Toth give for bin packing (Knapsack
-/// Problems, Section 8.3): where tasks of more than half of the largest node's memory are, nothing
-/// that is larger than the rest fits, so that such a node counts as full.
+/// Beside the sums there is a bound of the kind that Martello and Toth give for bin packing
+/// (Knapsack Problems, Section 8.3): where tasks of more than half of the largest node's memory
+/// are, nothing that is larger than the remainder fits, so that such a node counts as full.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryDemand {
     /// Number of tasks by memory requirement.
@@ -53,9 +53,9 @@ impl MemoryDemand {
         let Some((largest, _)) = self.nodes.last_key_value() else {
             return !self.tasks.is_empty();
         };
-        // For a task of more than half of `largest`: on its node, only tasks below `rest` fit. These are
-        // left out, all tasks as large as it or larger count as a whole node, and so do the nodes
-        // that can take one.
+        // For a task of more than half of `largest`: on its node, only tasks below `rest` fit.
+        // These are left out, all tasks as large as it or larger count as a whole node, and so do
+        // the nodes that can take one.
         let mut wanted = sum(&self.tasks);
         let mut free = sum(&self.nodes);
         let mut small = self.tasks.iter().peekable();

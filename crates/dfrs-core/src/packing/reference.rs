@@ -138,9 +138,9 @@ impl<'a> ReferenceBin<'a> {
         }
     }
 
-    /// The kinds with more CPU than memory requirement by this node's capacities, and the others, each
-    /// descending by the larger requirement, then the smaller, then identity; kinds of one job, the
-    /// last first.
+    /// The kinds with more CPU than memory requirement by this node's capacities, and the others,
+    /// each descending by the larger requirement, then the smaller, then identity; kinds of one
+    /// job, the last first.
     fn lists(&self) -> TaskLists {
         let cpu = |kind: usize| self.kinds[kind].1.cpu;
         let memory = |kind: usize| self.kinds[kind].1.memory_on(1);
@@ -159,8 +159,8 @@ impl<'a> ReferenceBin<'a> {
         [by_cpu, by_memory]
     }
 
-    /// How many tasks of the kind are put here at once: one, unless it is new here and the nodes that
-    /// it may still use would then not suffice.
+    /// How many tasks of the kind are put here at once: one, unless it is new here and the nodes
+    /// that it may still use would then not suffice.
     fn chunk(&self, kind: usize, missing: u32, nodes_used: u32) -> u32 {
         let is_here = self.taken.iter().any(|(taken, _)| *taken == kind);
         match self.kinds[kind].1.layout.max_nodes {

@@ -31,9 +31,9 @@ pub(crate) struct Horizon {
 
 impl Packing<'_> {
     /// The mapping of every job, in the order of `jobs`, at the lowest maximum stretch, to 1%, for
-    /// which MCB8 finds one when every job, pinned or not, requires the yield that it takes to reach
-    /// that stretch at the end of the period: between 0.01 and 1. Further fluid resources are required
-    /// in full. `None` if there is no mapping even if all jobs have a yield of 0.01.
+    /// which MCB8 finds one when every job, pinned or not, requires the yield that it takes to
+    /// reach that stretch at the end of the period: between 0.01 and 1. Further fluid resources are
+    /// required in full. `None` if there is no mapping even if all jobs have a yield of 0.01.
     pub(crate) fn search_stretch(
         &self,
         pins: &[Pinned<'_>],
@@ -147,7 +147,8 @@ mod tests {
     use crate::units::Bytes;
     use crate::usage::Usage;
 
-    /// Nodes of 1000 CPU, and jobs that were just submitted, so that the inverse stretch is the yield.
+    /// Nodes of 1000 CPU, and jobs that were just submitted, so that the inverse stretch is the
+    /// yield.
     fn cluster(nodes: usize, jobs: &[(u32, u64)]) -> Cluster {
         let jobs = (0..)
             .zip(jobs)

@@ -4,8 +4,8 @@ use super::{Grace, Optimisation, Periodic, Policy, Retry, Submission, ipdps};
 
 impl Policy {
     /// Every policy that the papers name: the TPDS paper's 116 (14 combinations, each with two
-    /// optimisations, 11 of them also with MINFT or MINVT of 300 or 600 s; Section 5.1) and the IPDPS
-    /// 2010 paper's 7 (Section III; its other two, FCFS and EASY, are batch schedulers).
+    /// optimisations, 11 of them also with MINFT or MINVT of 300 or 600 s; Section 5.1) and the
+    /// IPDPS 2010 paper's 7 (Section III; its other two, FCFS and EASY, are batch schedulers).
     #[must_use]
     pub fn catalogue() -> Vec<Self> {
         let mut found = Vec::new();

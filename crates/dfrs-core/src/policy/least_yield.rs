@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::LoadCeiling;
 
-/// The least yield of jobs that run on several nodes, in percent. 1 to 100; less counts as 1, more as 100.
+/// The least yield of jobs that run on several nodes, in percent. 1 to 100; less counts as 1, more
+/// as 100.
 ///
-/// Tasks that wait for each other make little progress while each node gives them their CPU in slices of its own
-/// (docs/parallel.md). As text it is a share: `0.5`.
+/// Tasks that wait for each other make little progress while each node gives them their CPU in
+/// slices of its own (docs/parallel.md). As text it is a share: `0.5`.
 ///
 /// ```
 /// use dfrs_core::LeastYield;

@@ -41,10 +41,10 @@ const MAX_NAME_BYTES: usize = 100;
 /// Why a text is not the name of a policy. The message names the part, and what is allowed there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// It is longer than any name.
+    /// The name is longer than any valid one.
     #[error("a policy's name of {length} bytes; allowed are {MAX_NAME_BYTES}")]
     TooLong {
-        /// Its length in bytes.
+        /// The name's length in bytes.
         length: usize,
     },
     /// The part before the first `/` is no submission policy.
@@ -361,7 +361,8 @@ mod tests {
                 }
             }
         }
-        // 14 basic algorithms, each with no OPT or one of two; 11 of them use MCB8 and take MINVT or MINFT.
+        // 14 basic algorithms, each with no OPT or one of two; 11 of them use MCB8 and take MINVT
+        // or MINFT.
         assert_eq!(read, 3 * (14 + 11 * 2));
     }
 

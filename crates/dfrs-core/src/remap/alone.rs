@@ -25,8 +25,8 @@ impl<'a> FitsAlone<'a> {
         }
     }
 
-    /// Whether this job does. O(distinct spaces of nodes), but O(nodes) for a job with rules of its own
-    /// about nodes, and a packing for one of several kinds.
+    /// Whether this job does. O(distinct spaces of nodes), but O(nodes) for a job with rules of its
+    /// own about nodes, and a packing for one of several kinds.
     pub(super) fn fits(&mut self, job: &Job) -> bool {
         if let JobState::Parked(mapping) = &job.state {
             return self.usage.takes_back(job, mapping);
@@ -44,7 +44,7 @@ impl<'a> FitsAlone<'a> {
             jobs: &[job],
             least: self.least,
             bins: &BinsOnce::default(),
-            // One job is packed at once, and equal jobs are told the same.
+            // One job is packed at once, and equal jobs get the same result.
             stop: &Stop::never(),
         };
         packing.search().is_some()

@@ -11,8 +11,8 @@ pub(super) struct Lists {
     pub(super) running: Vec<usize>,
     /// All parked jobs, whether or not they may come back now.
     pub(super) parked: Vec<usize>,
-    /// The jobs that may be given a place anywhere, those that want the same in one queue. No queue is
-    /// empty; they are in the order of what their jobs want.
+    /// The jobs that may be given a place anywhere, those with the same demand in one queue. No
+    /// queue is empty; they are in the order of their jobs' demands.
     pub(super) queues: Vec<Vec<usize>>,
     /// Parked jobs that may come back, where they are parked.
     pub(super) returning: Vec<usize>,

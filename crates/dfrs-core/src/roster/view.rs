@@ -1,4 +1,5 @@
-//! What a decision asks of a roster. Jobs are named by their positions in [`crate::Cluster::jobs`].
+//! What a decision reads from a roster. Jobs are named by their positions in
+//! [`crate::Cluster::jobs`].
 
 use super::Roster;
 use crate::model::Job;
@@ -29,14 +30,16 @@ impl Roster {
         !self.lists.queues.is_empty() || !self.lists.returning.is_empty()
     }
 
-    /// The jobs that may be given a place, those that want the same together; each parked one alone.
+    /// The jobs that may be given a place, those with the same demand together; each parked one
+    /// alone.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &[usize]> {
         let queues = self.lists.queues.iter().map(Vec::as_slice);
         queues.chain(self.lists.returning.chunks(1))
     }
 
-    /// The jobs that may be given a place and that `counts` lets pass, in any order. It must say the same
-    /// of all that want the same: it is asked about one of them. O(queues + those that pass).
+    /// The jobs that may be given a place and that `counts` lets pass, in any order. It must return
+    /// the same for all jobs with the same demand: it is called for one of them. O(queues + those
+    /// that pass).
     pub(crate) fn waiting_that(&self, mut counts: impl FnMut(&Job) -> bool) -> Vec<usize> {
         let mut counts = |index: &usize| counts(&self.cluster.jobs[*index]);
         let mut found = Vec::new();

@@ -40,7 +40,7 @@ fn add_row(program: &mut LpProgram, row: &[(usize, u64)], capacity: u64, least: 
 /// Jobs that are connected by common constraints.
 struct LpComponent {
     jobs: Vec<usize>,
-    /// Their constraints, by jobs as positions in `jobs`; of equal ones only the tightest.
+    /// Constraints of these jobs, by jobs as positions in `jobs`; of equal ones only the tightest.
     rows: BTreeMap<Vec<(usize, u64)>, u64>,
 }
 

@@ -10,8 +10,8 @@ use super::segments::Segments;
 /// and the need of the job's tasks in the constraint, all together.
 pub(super) type Term = (u32, u64);
 
-/// The constraints that can bind: nodes whose needs together exceed their capacity, neighbours that
-/// bind together being one. Sparse, by constraint and by job.
+/// The constraints that can bind: nodes whose needs together exceed their capacity, adjacent nodes
+/// that bind together being one. Sparse, by constraint and by job.
 pub(super) struct Constraints {
     /// What each constraint's yields times needs may add up to.
     pub(super) capacity: Vec<u64>,
@@ -65,7 +65,8 @@ impl Constraints {
 
     /// Fills `members` from `places`.
     fn list_members(&mut self) {
-        // At first where each part starts; every member moves it, and at last it is where the part ends.
+        // At first where each part starts; every member moves it, and at last it is where the part
+        // ends.
         let mut total = 0;
         for end in &mut self.member_ends {
             let count = std::mem::replace(end, total);
@@ -83,8 +84,8 @@ impl Constraints {
         }
     }
 
-    /// What is left when each job has so much of its needs: needs become what it misses, and capacities what
-    /// the others leave. Shares are from 0 to 1 and fit together. O(runs).
+    /// What is left when each job has so much of its needs: needs become what it misses, and
+    /// capacities what the others leave. Shares are from 0 to 1 and fit together. O(runs).
     pub(super) fn take(&mut self, shares: &[f64]) {
         for row in 0..self.len() {
             let taken = |(job, need): &Term| part(*need, shares[*job as usize]);

@@ -6,9 +6,9 @@ use std::collections::binary_heap::PeekMut;
 
 use super::constraints::Constraints;
 
-/// The yields of all jobs rise together, each in proportion to its weight, which is above 0, until the
-/// job has all it needs or a constraint of its binds (Bertsekas and Gallager, Data Networks, Section 6.5; TPDS,
-/// Section 4.6, "OPT=MIN"). O((constraints + runs) log constraints).
+/// The yields of all jobs rise together, each in proportion to its weight, which is above 0, until
+/// the job has all it needs or a constraint of its binds (Bertsekas and Gallager, Data Networks,
+/// Section 6.5; TPDS, Section 4.6, "OPT=MIN"). O((constraints + runs) log constraints).
 pub(super) fn max_min(constraints: &Constraints, weights: Vec<u32>) -> Vec<f64> {
     if constraints.len() == 0 {
         return vec![1.0; weights.len()];

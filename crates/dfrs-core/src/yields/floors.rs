@@ -6,15 +6,16 @@ use super::Placed;
 use super::constraints::Constraints;
 use crate::policy::LeastYield;
 
-/// What a job has beside others that come first on its nodes: programs whose peers stand still may give up.
+/// What a job has beside jobs that come first on its nodes: programs whose peers stand still may
+/// give up.
 const MIN_YIELD: f64 = 0.01;
 
 /// What each job has at least, whatever its weight.
 pub(super) struct Floors(Vec<f64>);
 
 impl Floors {
-    /// The least yield for each job on several nodes, or an equal share of its fullest node if that is less: all
-    /// together they fit. Nothing for the others. O(runs).
+    /// The least yield for each job on several nodes, or an equal share of its fullest node if that
+    /// is less: all together they fit. Nothing for the others. O(runs).
     pub(super) fn of(constraints: &Constraints, placed: &[Placed<'_>], least: LeastYield) -> Self {
         let equal: Vec<f64> = (0..constraints.len())
             .map(|row| constraints.equal_share(row))
@@ -31,8 +32,8 @@ impl Floors {
         Self(placed.iter().enumerate().map(floor).collect())
     }
 
-    /// All that it needs for each job on several nodes, and for each that is on one of their nodes: the youngest first, as
-    /// far as the CPU goes. O(runs + jobs log jobs).
+    /// All that it needs for each job on several nodes, and for each that is on one of their nodes:
+    /// the youngest first, as far as the CPU goes. O(runs + jobs log jobs).
     pub(super) fn of_whole_cpus(constraints: &Constraints, placed: &[Placed<'_>]) -> Self {
         let mut is_theirs = vec![false; constraints.len()];
         for (job, placed) in placed.iter().enumerate() {
@@ -51,7 +52,8 @@ impl Floors {
             let placed = &placed[*job];
             (placed.virtual_time, Reverse(placed.job.id))
         });
-        // Where they do not all fit no job stands still: each has a little first, or an equal share of a node of many.
+        // Where they do not all fit no job stands still: each has a little first, or an equal share
+        // of a node of many.
         let mut left: Vec<f64> = constraints.capacities().collect();
         let mut floors = vec![0.0; placed.len()];
         let least = |job: usize| {
@@ -137,7 +139,7 @@ mod tests {
         assert!(by_age[0] < 0.1 && by_age[1] > 0.9, "{by_age:?}");
         for percent in [25, 50, 80] {
             let found = yields(jobs, &Goal::AtLeast(LeastYield(percent)));
-            // Beyond what both can have nobody has a least yield; what is left is shared by age.
+            // Beyond what both can have no job has a least yield; what is left is shared by age.
             let least = f64::from(percent.min(50)) / 100.0;
             assert!(found[0] >= least && found[0] < least + 0.1, "{found:?}");
             assert_eq!(found[2..], by_age[2..]);

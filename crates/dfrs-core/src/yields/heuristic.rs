@@ -4,8 +4,8 @@ use super::Placed;
 use super::constraints::Constraints;
 
 /// Gives what CPU is left to one job after the other, the lowest total need (summed over tasks)
-/// first, as much as its nodes have (IPDPS 2010, Section III-A). Ties go to the earlier job. One pass
-/// suffices: what one job takes never lets another have more. O(runs + jobs log jobs).
+/// first, as much as its nodes have (IPDPS 2010, Section III-A). Ties go to the earlier job. One
+/// pass suffices: what one job takes never lets another have more. O(runs + jobs log jobs).
 #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
 pub(super) fn improve(
     constraints: &Constraints,

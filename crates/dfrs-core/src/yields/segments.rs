@@ -54,12 +54,12 @@ impl Segments {
         self.all.len()
     }
 
-    /// Those of all jobs.
+    /// The segments of all jobs.
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Segment> {
         self.all.iter()
     }
 
-    /// Those of each job.
+    /// The segments of each job.
     pub(super) fn by_job(&self) -> impl Iterator<Item = &[Segment]> {
         let mut start = 0;
         self.ends.iter().map(move |end| {

@@ -3,8 +3,8 @@
 /// What is smaller than this is taken for 0; coefficients are about 1.
 const EPSILON: f64 = 1e-11;
 
-/// Maximise the sum of x, where 0 <= x <= bounds and A x <= b, A and b being nowhere negative: x = 0
-/// is feasible, and the program is bounded.
+/// Maximise the sum of x, where 0 <= x <= bounds and A x <= b, A and b being nowhere negative: x =
+/// 0 is feasible, and the program is bounded.
 ///
 /// The tableau is dense: memory is rows times variables, and so is the time of each step.
 pub(super) struct LpProgram {
@@ -25,8 +25,8 @@ struct Variable {
     bound: f64,
 }
 
-/// A row of the tableau: the value of its basic variable when all columns' variables are 0, and what
-/// one more of each takes off.
+/// A row of the tableau: the value of its basic variable when all columns' variables are 0, and
+/// what one more of each takes off.
 struct Row {
     basic: Variable,
     value: f64,
@@ -120,7 +120,7 @@ impl LpProgram {
     }
 
     /// How far the column's variable can be raised, and by what it is limited; of equal limits the
-    /// one with the lowest variable, as Bland's rule asks.
+    /// one with the lowest variable, as Bland's rule requires.
     fn limit(&self, column: usize) -> (f64, StepLimit) {
         let mut step = self.columns[column].bound;
         let mut limit = StepLimit::Itself;
@@ -300,8 +300,8 @@ mod tests {
 
     #[test]
     fn degenerate_steps_come_to_an_end() {
-        // Beale, Cycling in the dual simplex algorithm, Naval Research Logistics Quarterly 2 (1955): by
-        // the greatest gain alone the same bases would come again for ever.
+        // Beale, Cycling in the dual simplex algorithm, Naval Research Logistics Quarterly 2
+        // (1955): by the greatest gain alone the same bases would come again for ever.
         let mut program = LpProgram::new(vec![f64::INFINITY; 4]);
         program.gains = vec![0.75, -20.0, 0.5, -6.0];
         program.add(&[(0, 0.25), (1, -8.0), (2, -1.0), (3, 9.0)], 0.0);

@@ -1,9 +1,9 @@
 //! Yields for the least expected stretch (TPDS, Section 4.7; IPDPS 2010, Section III-B).
 //!
 //! A job with flow time f and virtual time v that has yield y for the period T is expected to have
-//! stretch (f + T) / (v + y T) at its end. Lower is better; it is convenient to look at the inverse,
-//! which grows with y: at the inverse stretch s a job needs the yield y(s) = ((f + T) s - v) / T, but
-//! at least a little, so that no job holds memory without any progress, and at most 1.
+//! stretch (f + T) / (v + y T) at its end. Lower is better; it is convenient to look at the
+//! inverse, which grows with y: at the inverse stretch s a job needs the yield y(s) = ((f + T) s -
+//! v) / T, but at least a little, so that no job holds memory without any progress, and at most 1.
 
 use crate::model::Job;
 use crate::policy::Optimisation;
@@ -66,7 +66,7 @@ pub(super) fn allocate(
         .map(|placed| StretchLine::new(placed.job, placed.virtual_time, now, period, least))
         .collect();
     let mut yields = match optimisation {
-        // That of virtual time is never asked for: no name has both.
+        // Stretch never comes with virtual time: no name has both.
         Optimisation::Minimum | Optimisation::Maximum | Optimisation::VirtualTime => {
             min_max(constraints, &lines)
         }
@@ -90,8 +90,9 @@ fn equal(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
 }
 
 /// Progressive filling: the inverse stretches of all jobs rise together until a constraint binds,
-/// which settles its jobs; then those of the others. Where a constraint binds is found anew only after
-/// one of its jobs settled. O(levels × constraints + changes of constraints × jobs there).
+/// which settles its jobs; then those of the others. Where a constraint binds is computed again
+/// only after one of its jobs settled. O(levels × constraints + changes of constraints × jobs
+/// there).
 fn min_max(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
     let mut settled: Vec<Option<f64>> = vec![None; lines.len()];
     let mut rows: Vec<usize> = (0..constraints.len()).collect();

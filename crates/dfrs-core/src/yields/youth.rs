@@ -7,25 +7,26 @@ use crate::units::Span;
 /// Added to virtual times, so that the youngest jobs are not worth without bound more than others.
 const OFFSET: f64 = 10.0;
 
-/// From this virtual time on a job counts as long, and its number of tasks counts: one that holds many
-/// nodes is in the way of many.
+/// From this virtual time on a job counts as long, and its number of tasks counts: one that holds
+/// many nodes is in the way of many.
 const LONG: Span = Span::from_seconds(1000);
 
 /// The least part of a node that counts.
 const MIN_SHARE: f64 = 0.05;
 
-/// The weight of a job of weight 1 without virtual time is this over the square root of [`OFFSET`]: large
-/// enough that weights of old jobs still differ as whole numbers.
+/// The weight of a job of weight 1 without virtual time is this over the square root of [`OFFSET`]:
+/// large enough that weights of old jobs still differ as whole numbers.
 const SCALE: f64 = 1e6;
 
-/// A job's weight when CPU is shared by virtual time: its own, over the square root of virtual time plus
-/// 10 s; for jobs of more than 1,000 s times the fourth root of the number of tasks. If such a job cannot
-/// move freely, it holds its memory until its end: then times the number of tasks to the power of 1.5, and
-/// the square of what a task requires of a node's memory over what it needs of its CPU. At least 1.
+/// A job's weight when CPU is shared by virtual time: its own, over the square root of virtual time
+/// plus 10 s; for jobs of more than 1,000 s times the fourth root of the number of tasks. If such a
+/// job cannot move freely, it holds its memory until its end: then times the number of tasks to the
+/// power of 1.5, and the square of what a task requires of a node's memory over what it needs of
+/// its CPU. At least 1.
 ///
-/// Virtual times are rounded down to an eighth of the power of two below, so that yields, and what nodes
-/// are told, change a few dozen times in a job's life and not at every event. Only square roots are
-/// taken, which are the same on every machine. O(1), O(runs) for long jobs.
+/// Virtual times are rounded down to an eighth of the power of two below, so that yields, and
+/// orders to nodes, change a few dozen times in a job's life and not at every event. Only square
+/// roots are taken, which are the same on every machine. O(1), O(runs) for long jobs.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -48,7 +49,8 @@ pub(super) fn weight(nodes: &[Node], placed: &Placed<'_>) -> u32 {
     ((SCALE * placed.job.weight.factor() * width / age.sqrt()) as u32).max(1)
 }
 
-/// What a task requires of its node's memory over what it needs of its CPU, each at least a twentieth.
+/// What a task requires of its node's memory over what it needs of its CPU, each at least a
+/// twentieth.
 fn density(nodes: &[Node], placed: &Placed<'_>) -> f64 {
     let first = placed.mapping.iter().next();
     let Some(node) = first.and_then(|run| nodes.get(run.node.index())) else {

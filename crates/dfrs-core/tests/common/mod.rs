@@ -216,7 +216,7 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
             );
             job.virtual_time = Span::from_seconds(virtual_time.min(10_000 - submit));
             job.delay = Span(job.virtual_time.0 / 5);
-            // Those of an even second of submission say that they are long.
+            // Jobs of an even second of submission say that they are long.
             job.limit = (submit % 2 == 0).then_some(Span::from_seconds(7200));
             (job, wish.0, wish.1)
         },
@@ -276,8 +276,8 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
         .boxed()
 }
 
-/// A cluster in which no memory is exceeded by jobs; what is held by others may exceed it. Up to five jobs in a
-/// row are alike.
+/// A cluster in which no memory is exceeded by jobs; what is held by others may exceed it. Up to
+/// five jobs in a row are alike.
 pub fn cluster(kinds: ClusterKind) -> impl Strategy<Value = Cluster> {
     (1u32..7).prop_flat_map(move |count| {
         let nodes = proptest::collection::vec(node(kinds), count as usize);

@@ -6,10 +6,10 @@ use crate::knapsack::{Item, choose};
 use crate::list::ListEntry;
 use crate::problem::{Problem, real};
 
-/// The batches in their order, each with its tasks by decreasing weight per area, as they are to run in it. Batch j lasts
-/// t_j = C*max / 2^(K-j), with K such that the shortest task fits into the first one; each takes the tasks of greatest
-/// weight that fit on the machine side by side. What is left after batch K gets further ones, each again twice as
-/// long. O(m n) for each batch.
+/// The batches in their order, each with its tasks by decreasing weight per area, as they are to
+/// run in it. Batch j lasts t_j = C*max / 2^(K-j), with K such that the shortest task fits into the
+/// first one; each takes the tasks of greatest weight that fit on the machine side by side. What is
+/// left after batch K gets further ones, each again twice as long. O(m n) for each batch.
 #[must_use]
 pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<ListEntry>> {
     let mut left: Vec<usize> = (0..problem.tasks.len()).collect();

@@ -9,8 +9,8 @@ use crate::schedule::{Criteria, Schedule};
 /// How often deadlines are lengthened, and shortened, by a factor of the root of 2.
 const STEPS: usize = 8;
 
-/// The best of `lists`: that of the least product of makespan and weighted completion of those that are worse than
-/// DEMT in neither. O(m n K + n log n) for each list.
+/// The best of `lists`: that of the least product of makespan and weighted completion of those that
+/// are worse than DEMT in neither. O(m n K + n log n) for each list.
 #[must_use]
 pub fn improved(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
     let lists = lists(problem, estimate, shuffles);
@@ -18,9 +18,9 @@ pub fn improved(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> S
     list::schedule(&best, 0.0, problem.processors)
 }
 
-/// DEMT's own list; DEMT's with the deadline of each batch lengthened, so that its tasks take fewer processors and do
-/// less work; all tasks with one deadline, from C*max downwards. Each of these in the order of the batches, by weight
-/// per area, and by weight per time.
+/// DEMT's own list; DEMT's with the deadline of each batch lengthened, so that its tasks take fewer
+/// processors and do less work; all tasks with one deadline, from C*max downwards. Each of these in
+/// the order of the batches, by weight per area, and by weight per time.
 pub(crate) fn lists(
     problem: &Problem,
     estimate: &Estimate,
@@ -42,7 +42,8 @@ pub(crate) fn lists(
     std::iter::once(first).chain(others)
 }
 
-/// The list of the least product of its criteria, of those that are nowhere worse than the first; none if there is none.
+/// The list of the least product of its criteria, of those that are nowhere worse than the first;
+/// none if there is none.
 pub(crate) fn best_of(
     lists: impl IntoIterator<Item = Vec<ListEntry>>,
     criteria: impl Fn(&[ListEntry]) -> Criteria,
@@ -60,8 +61,8 @@ pub(crate) fn best_of(
     best
 }
 
-/// The list of the batches, each task on the fewest processors on which it takes at most the longest time of its
-/// batch times the factor, and at most the limit.
+/// The list of the batches, each task on the fewest processors on which it takes at most the
+/// longest time of its batch times the factor, and at most the limit.
 fn lengthened(
     problem: &Problem,
     batches: &[Vec<ListEntry>],
@@ -84,8 +85,8 @@ fn lengthened(
     batches.iter().flat_map(lengthen).collect()
 }
 
-/// All tasks in their own order, each on the fewest processors on which it takes at most so long, or as short as it
-/// can.
+/// All tasks in their own order, each on the fewest processors on which it takes at most so long,
+/// or as short as it can.
 fn within(problem: &Problem, deadline: f64) -> Vec<ListEntry> {
     let tasks = problem.tasks.iter().enumerate();
     let entry = |(task, times): (usize, &&crate::task::Task)| ListEntry {

@@ -22,9 +22,9 @@ impl MergedTask {
     }
 }
 
-/// The tasks that can run in a batch of this length, on the fewest processors on which they do. Those that take
-/// less than half of it on one processor are stacked by decreasing weight, each on the first stack that has room.
-/// O(n (log n + log m)).
+/// The tasks that can run in a batch of this length, on the fewest processors on which they do.
+/// Those that take less than half of it on one processor are stacked by decreasing weight, each on
+/// the first stack that has room. O(n (log n + log m)).
 pub(super) fn candidates(problem: &Problem, tasks: &[usize], length: f64) -> Vec<MergedTask> {
     let (mut single, mut small) = (Vec::new(), Vec::new());
     for task in tasks {

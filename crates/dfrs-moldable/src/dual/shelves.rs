@@ -1,7 +1,8 @@
 //! Two shelves, and what does not fit into them: from a split of the tasks to a schedule.
 //!
-//! The first shelf has the time from 0 to the guess, the second that from the guess to 3/2 of it. Where the second
-//! shelf has too many tasks, some are moved to processors of their own for the whole 3/2, which leaves room.
+//! The first shelf has the time from 0 to the guess, the second that from the guess to 3/2 of it.
+//! Where the second shelf has too many tasks, some are moved to processors of their own for the
+//! whole 3/2, which leaves room.
 
 use std::collections::BinaryHeap;
 
@@ -25,7 +26,8 @@ pub(super) struct Shelves {
 }
 
 impl Shelves {
-    /// The shelves of a split, rearranged until no rule applies. O(n^2) at worst, O(n) rearrangements.
+    /// The shelves of a split, rearranged until no rule applies. O(n^2) at worst, O(n)
+    /// rearrangements.
     pub fn of(problem: &Problem, guess: f64, split: &ShelfSplit) -> Self {
         let mut shelves = Self {
             guess,
@@ -34,7 +36,7 @@ impl Shelves {
         for (task, is_first) in split.is_first.iter().enumerate() {
             let times = problem.tasks[task];
             let deadline = if *is_first { guess } else { guess / 2.0 };
-            // A task of the second shelf has a time within half of the guess: the split saw to it.
+            // A task of the second shelf has a time within half of the guess: the split ensured it.
             let found = match is_first {
                 true => times.fewest(deadline),
                 false => times.cheapest(deadline),
@@ -60,7 +62,8 @@ impl Shelves {
         shelves.chain(&self.small).copied().collect()
     }
 
-    /// A task of the first shelf that leaves a quarter of it empty can do with one processor less, for at most 3/2.
+    /// A task of the first shelf that leaves a quarter of it empty can do with one processor less,
+    /// for at most 3/2.
     fn narrow(&mut self, tasks: &[&Task]) {
         let (short, limit) = (self.is_short(), 1.5 * self.guess);
         let whole = &mut self.whole;
@@ -164,7 +167,8 @@ impl Shelves {
             free.get_mut(places)?.fill((entry.allotment.time, limit));
             next = place.end;
         }
-        // The second shelf from the other side, so that it begins where the first has left the most.
+        // The second shelf from the other side, so that it begins where the first has left the
+        // most.
         let mut end = processors;
         for entry in &self.second {
             let start = limit - entry.allotment.time;

@@ -3,8 +3,8 @@
 use crate::knapsack::{Item, choose};
 use crate::problem::{Problem, real};
 
-/// For each task whether it is in the first shelf, where it may take as long as the guess; the others take at most half
-/// of that.
+/// For each task whether it is in the first shelf, where it may take as long as the guess; the
+/// others take at most half of that.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShelfSplit {
     pub is_first: Vec<bool>,
@@ -28,9 +28,10 @@ struct ShelfKnapsack {
 }
 
 impl ShelfSplit {
-    /// A split of the tasks for this guess, or none if no schedule is that short: in any such schedule the
-    /// tasks that take more than half of the guess use no processor twice, and all work is at most the guess
-    /// times the processors. So it is for tasks of any kind, monotonic or not.
+    /// A split of the tasks for this guess, or none if no schedule is that short: in any such
+    /// schedule the tasks that take more than half of the guess use no processor twice, and all
+    /// work is at most the guess times the processors. So it is for tasks of any kind, monotonic or
+    /// not.
     pub fn of(problem: &Problem, guess: f64) -> Option<Self> {
         let mut knapsack = ShelfKnapsack::of(problem, guess)?;
         if knapsack.needed <= 0.0 {
@@ -94,7 +95,8 @@ impl ShelfKnapsack {
         Some(knapsack)
     }
 
-    /// Takes what fits, densest first: what is taken, what it saves, and what no choice saves more than.
+    /// Takes what fits, densest first: what is taken, what it saves, and what no choice saves more
+    /// than.
     fn greedy(&self) -> (Vec<bool>, f64, f64) {
         let (mut room, mut saved) = (self.capacity, 0.0);
         let mut limit = None;

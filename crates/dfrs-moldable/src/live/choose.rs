@@ -49,7 +49,8 @@ impl ListEvaluator<'_> {
         Criteria::of(|task| self.problem.tasks[task].weight(), ends)
     }
 
-    /// Tasks that would wait start at once, on as many processors as would idle, where that is better.
+    /// Tasks that would wait start at once, on as many processors as would idle, where that is
+    /// better.
     fn fill(&self, mut list: Vec<ListEntry>) -> Vec<ListEntry> {
         let mut starts = self.starts(&list);
         let mut criteria = self.criteria(&list);
@@ -82,7 +83,7 @@ impl ListEvaluator<'_> {
         list
     }
 
-    /// Processors that nobody uses from now on.
+    /// Processors that are idle from now on.
     fn idle(&self, list: &[ListEntry], starts: &[f64]) -> u32 {
         let begun = list.iter().zip(starts);
         let begun = begun.filter(|(_, start)| **start <= self.now);

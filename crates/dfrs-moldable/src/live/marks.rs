@@ -1,4 +1,4 @@
-//! Sets of processors that are asked for what they have in common, again and again.
+//! Sets of processors whose intersections are computed again and again.
 
 use crate::processors::ProcessorSet;
 

@@ -8,8 +8,9 @@ use crate::list::{Busy, Due, ListEntry};
 use crate::processors::{Free, ProcessorSet};
 use crate::schedule::{Placement, Schedule};
 
-/// The schedule of a list: whenever processors are free, the first task of which enough are its to use starts, overdue
-/// ones before all others. Until an overdue one starts, nothing does that would make it start later.
+/// The schedule of a list: whenever processors are free, the first task of which enough are its to
+/// use starts, overdue ones before all others. Until an overdue one starts, nothing does that would
+/// make it start later.
 pub(super) fn among(
     processors: u32,
     list: &[ListEntry],

@@ -3,19 +3,21 @@
 use crate::demt::lengths;
 use crate::problem::Problem;
 
-/// Minimise the sum of `cost * x` where each task's x sum up to 1 and for each interval the areas of all tasks
-/// that end in it or before it fit on the machine until its end.
+/// Minimise the sum of `cost * x` where each task's x sum up to 1 and for each interval the areas
+/// of all tasks that end in it or before it fit on the machine until its end.
 ///
-/// The intervals are (0, t_0], (t_0, t_1], … (t_K, t_K+1] with the t of the algorithm. The first is not in the paper,
-/// whose program is no bound where a task ends before t_0. A task that ends there does not do so before its shortest
-/// time, which is its cost there; everywhere else it is the beginning of the interval, as in the paper. A schedule
-/// longer than t_K+1 satisfies the last constraint, too: all smallest areas together fit before t_K.
+/// The intervals are (0, t_0], (t_0, t_1], … (t_K, t_K+1] with the t of the algorithm. The first is
+/// not in the paper, whose program is no bound where a task ends before t_0. A task that ends there
+/// does not do so before its shortest time, which is its cost there; everywhere else it is the
+/// beginning of the interval, as in the paper. A schedule longer than t_K+1 satisfies the last
+/// constraint, too: all smallest areas together fit before t_K.
 pub(super) struct LinearProgram {
     /// Number of intervals.
     pub intervals: usize,
     /// For each task and interval the weight times the earliest completion.
     costs: Vec<f64>,
-    /// For each task and interval the smallest area of the task if it ends there, infinite if it cannot.
+    /// For each task and interval the smallest area of the task if it ends there, infinite if it
+    /// cannot.
     areas: Vec<f64>,
     /// For each interval the area of the machine until its end.
     pub capacities: Vec<f64>,

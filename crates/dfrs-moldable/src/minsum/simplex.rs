@@ -1,8 +1,9 @@
-//! The primal simplex method for the program: of its n + K constraints only those of the K intervals are in the basis.
+//! The primal simplex method for the program: of its n + K constraints only those of the K
+//! intervals are in the basis.
 //!
-//! That each task ends somewhere is kept by its *key*, an interval whose variable is what the others leave
-//! (generalised upper bounds: G. Dantzig, R. Van Slyke, J. Computer and System Sciences 1(3), 1967). A
-//! basis has a column for each interval, whatever the number of tasks.
+//! That each task ends somewhere is kept by its *key*, an interval whose variable is what the
+//! others leave (generalised upper bounds: G. Dantzig, R. Van Slyke, J. Computer and System
+//! Sciences 1(3), 1967). A basis has a column for each interval, whatever the number of tasks.
 
 use super::dense::Factors;
 use super::program::LinearProgram;
@@ -38,8 +39,8 @@ enum Leaving {
     Key(usize),
 }
 
-/// The optimum of the program. It is computed from the multipliers of the last basis, and so a bound even if
-/// rounding has kept that from being the best one.
+/// The optimum of the program. It is computed from the multipliers of the last basis, and so a
+/// bound even if rounding has kept that from being the best one.
 pub(super) fn optimum(program: &LinearProgram) -> f64 {
     let mut simplex = Simplex::new(program);
     let max_pivots = 50 * (program.tasks() + program.intervals) + 1000;
@@ -232,7 +233,8 @@ impl<'a> Simplex<'a> {
         }
     }
 
-    /// Gives a task another key: one of its parts in the basis, whose place the entering variable takes.
+    /// Gives a task another key: one of its parts in the basis, whose place the entering variable
+    /// takes.
     fn change_key(&mut self, task: usize, entering: LpVariable) {
         let place = self.basis.iter().position(|variable| is_of(variable, task));
         let successor = place.map_or(entering, |place| self.basis[place]);

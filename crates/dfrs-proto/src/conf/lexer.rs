@@ -2,7 +2,7 @@
 
 use super::error::Mistake;
 
-/// What a user of `Include`, known from `slurm.conf`, is told.
+/// The error for a user of `Include`, known from `slurm.conf`.
 pub(super) const INCLUDE: &str = "Include is not supported; write everything into this file";
 
 /// One `Key=Value` and the line it stands on.

@@ -34,7 +34,8 @@ pub(super) const GLOBAL_KEYS: &[&str] = &[
 ];
 const PARTITION: &str = "Partition";
 const LINEAR_SPEEDUP: &str = "LinearSpeedup";
-/// What may be done with jobs that give up their places: those of a partition with `Policy=DEMT` never do.
+/// What may be done with jobs that give up their places: those of a partition with `Policy=DEMT`
+/// never do.
 const MOBILITY_KEYS: [&str; 3] = ["Mobility", "AllowMobility", "InteractiveMobility"];
 pub(super) const PARTITION_KEYS: &[&str] = &[
     PARTITION,
@@ -117,8 +118,8 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
     })
 }
 
-/// The policy, sparing with moves, with the budget of `MovesPerHour`, what it is to know of moves and run times,
-/// and the period that `Period` or its own name gives it.
+/// The policy, sparing with moves, with the budget of `MovesPerHour`, the hints of moves and run
+/// times, and the period that `Period` or its own name gives it.
 fn policy(given: &Given) -> Result<Policy, Mistake> {
     let mut policy = given.get("Policy", DEFAULT_POLICY, value::policy)?;
     policy.settings.keep_equal_jobs = true;

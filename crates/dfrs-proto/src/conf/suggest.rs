@@ -1,7 +1,7 @@
 //! "did you mean": the known word that is nearest to a wrong one.
 
-/// The word of `known` that a user who wrote `wrong` most likely meant, if any is near. Case does not
-/// count.
+/// The word of `known` that a user who wrote `wrong` most likely meant, if any is near. Case does
+/// not count.
 pub(super) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
     let wrong: Vec<char> = wrong.to_ascii_lowercase().chars().collect();
     let near_enough = (wrong.len() / 3).clamp(1, 3);
@@ -10,7 +10,7 @@ pub(super) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
         .filter(|word| word.chars().count().abs_diff(wrong.len()) <= near_enough)
         .map(|word| {
             let letters: Vec<char> = word.to_ascii_lowercase().chars().collect();
-            // Of words as near, the one as long: a wrong letter is likelier than one too many.
+            // Of words as near, the one as long: a wrong character is likelier than one too many.
             (
                 edits(&wrong, &letters),
                 wrong.len().abs_diff(letters.len()),
@@ -31,7 +31,7 @@ pub(super) fn hint(wrong: &str, known: &[&str]) -> String {
 }
 
 /// Number of insertions, deletions and replacements that turn one word into the other
-/// (Levenshtein), two swapped neighbours counting as one.
+/// (Levenshtein), two swapped adjacent characters counting as one.
 fn edits(from: &[char], to: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=to.len()).collect();

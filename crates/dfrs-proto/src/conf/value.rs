@@ -49,7 +49,7 @@ pub(super) const MOBILITIES: &Keywords<Mobility> = &[
     ("never", Mobility::Never),
 ];
 
-/// Everything that a job can be asked for, in the order of the words.
+/// All mobilities that a job can request, in the order of the words.
 pub(super) fn all_mobilities() -> Vec<Mobility> {
     MOBILITIES.iter().map(|(_, mobility)| *mobility).collect()
 }
@@ -71,7 +71,7 @@ pub(super) fn mobilities(key: &str, value: &str) -> Result<Vec<Mobility>, String
     Ok(allowed)
 }
 
-/// What a job without a script can be asked for; nothing given: nothing said.
+/// The mobilities that a job without a script can request; nothing given: nothing said.
 pub(super) fn interactive(key: &str, value: &str) -> Result<Option<Mobility>, String> {
     if value.is_empty() {
         return Ok(None);
@@ -270,7 +270,8 @@ pub(super) fn policy(key: &str, value: &str) -> Result<Policy, String> {
     })
 }
 
-/// Whether a policy's name itself says how long the period is, as the IPDPS paper's `DYNMCB8-PER 600`.
+/// Whether a policy's name itself says how long the period is, as the IPDPS paper's `DYNMCB8-PER
+/// 600`.
 #[must_use]
 pub fn names_period(policy: &str) -> bool {
     let last = policy

@@ -31,7 +31,7 @@ impl JournalEvent {
         }
     }
 
-    /// The same event with a reason.
+    /// The event with a reason.
     #[must_use]
     pub fn because(self, reason: impl Into<String>) -> Self {
         Self {
@@ -67,7 +67,8 @@ pub enum EventKind {
     Submit {
         /// The job.
         job: String,
-        /// Number of its tasks, at least 1; of a moldable job whose nodes make its tasks, the fewest.
+        /// Number of its tasks, at least 1; of a moldable job whose nodes make its tasks, the
+        /// fewest.
         tasks: u32,
         /// The most tasks that it may have, where its size is chosen at its start.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,14 +88,14 @@ pub enum EventKind {
         )]
         runtime: Option<Span>,
     },
-    /// Whether a job that has not started waits for nothing but room, from now on. One that is submitted
-    /// does, unless this follows at the same `t`.
+    /// Whether a job that has not started waits for nothing but room, from now on. One that is
+    /// submitted does, unless this follows at the same `t`.
     Eligible {
         /// The job.
         job: String,
         /// False: a dependency, a begin time, a limit or a hold keeps it back.
         value: bool,
-        /// For how long it has been so already: it waited before the journal told of it.
+        /// For how long it has been so already: it waited before the journal recorded it.
         #[serde(
             with = "seconds::span",
             default,
@@ -102,7 +103,8 @@ pub enum EventKind {
         )]
         waited: Option<Span>,
     },
-    /// A job that waits or is paused was to get this place, and Slurm refused. It is tried elsewhere or later.
+    /// A job that waits or is paused was to get this place, and Slurm refused. It is tried
+    /// elsewhere or later.
     Refused {
         /// The job.
         job: String,
@@ -127,7 +129,7 @@ pub enum EventKind {
     Pause {
         /// The job.
         job: String,
-        /// Its progress is lost: when it comes back it begins again.
+        /// The job's progress is lost: when it comes back it starts from its beginning.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         lost: bool,
     },
@@ -167,7 +169,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "JobOutcome::is_completed")]
         outcome: JobOutcome,
     },
-    /// An event of a later version of this program; it changes nothing that earlier versions know.
+    /// An event of a later version of this program; it changes nothing that earlier versions read.
     #[serde(other)]
     Unknown,
 }
@@ -223,7 +225,7 @@ impl EventKind {
 /// journal: the simulator writes fractions of a node, the plugin cores and bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlatformNode {
-    /// Its name.
+    /// The node's name.
     pub name: String,
     /// CPU capacity.
     pub cpu: f64,
@@ -235,12 +237,12 @@ pub struct PlatformNode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobOutcome {
-    /// It did all its work (the default, not written).
+    /// The job did all its work (the default, not written).
     #[default]
     Completed,
-    /// Somebody cancelled it; it may never have started.
+    /// The job was cancelled; it may never have started.
     Cancelled,
-    /// It failed, timed out or lost a node; it may never have started.
+    /// The job failed, timed out or lost a node; it may never have started.
     Failed,
     /// Any outcome of a later version of this program.
     #[serde(other)]

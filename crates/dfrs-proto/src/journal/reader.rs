@@ -52,9 +52,9 @@ impl ReadError {
 }
 
 /// The events of a journal with their line numbers (from 1), one line in memory at a time. Events
-/// that this program does not know are passed on as [`EventKind::Unknown`], empty lines are skipped.
-/// A last line without a newline that is no event belongs to a journal that is still being written,
-/// and is left out. Nothing follows an error.
+/// that this program does not know are passed on as [`EventKind::Unknown`], empty lines are
+/// skipped. A last line without a newline that is no event belongs to a journal that is still being
+/// written, and is left out. Nothing follows an error.
 #[derive(Debug)]
 pub struct JournalReader<R> {
     input: R,

@@ -9,7 +9,7 @@ use super::event::{EventKind, JournalEvent, PlatformNode};
 /// What lines about yields have in them, which change nothing here.
 const YIELD: &[u8] = br#""event":"yield""#;
 
-/// What a journal says by its last line. Who goes on with it starts from there.
+/// What a journal says by its last line. A writer that goes on with the journal starts from there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JournalSnapshot {
     /// When its last event happened; none if it has no event.
@@ -18,7 +18,7 @@ pub struct JournalSnapshot {
     pub nodes: Vec<PlatformNode>,
     /// The jobs in the system.
     pub jobs: BTreeMap<String, JournalJobState>,
-    /// Those of them that have waited for something else than room when it was last said.
+    /// The jobs that were waiting for something else than room when that was last recorded.
     pub held_back: BTreeSet<String>,
 }
 
@@ -34,8 +34,9 @@ pub enum JournalJobState {
 }
 
 impl JournalSnapshot {
-    /// Takes the next line. One that is no event changes nothing: `dfrs check` is who says so. Yields, most of
-    /// the lines, are passed over, and their times with them. O(length of the line).
+    /// Takes the next line. A line that is no event changes nothing: `dfrs check` reports it.
+    /// Yields, most of the lines, are passed over, and their times with them. O(length of the
+    /// line).
     pub(super) fn read(&mut self, line: &[u8]) {
         if line.windows(YIELD.len()).any(|part| part == YIELD) {
             return;

@@ -7,7 +7,7 @@ use super::{JournalEvent, JournalReader, Tolerance, validate};
 /// The specification for readers.
 const SPECIFICATION: &str = include_str!("../../../../docs/journal.md");
 
-/// Its example: one job that is paused, resumed, migrated and completes.
+/// The specification's example: one job that is paused, resumed, migrated and completes.
 fn example() -> &'static str {
     let rest = SPECIFICATION.split_once("```json\n").expect("an example").1;
     rest.split_once("```").expect("its end").0

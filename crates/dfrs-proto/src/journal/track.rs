@@ -22,7 +22,7 @@ impl JournalPhase {
     }
 }
 
-/// One job.
+/// One job of a journal.
 #[derive(Debug)]
 pub(super) struct Track {
     pub tasks: u32,
@@ -33,7 +33,7 @@ pub(super) struct Track {
     pub mem_per_node: f64,
     pub runtime: Option<Span>,
     pub phase: JournalPhase,
-    /// Its last yield event, if any.
+    /// The job's last yield event, if any.
     pub yielded: Option<f64>,
     /// Tasks on each node; empty unless it runs.
     pub places: BTreeMap<NodeIndex, u32>,

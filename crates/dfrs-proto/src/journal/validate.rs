@@ -35,11 +35,12 @@ impl Default for Tolerance {
     }
 }
 
-/// Everything that is wrong with these events, given with their line numbers, in their order:
-/// the platform comes first and has nodes, times never decrease, jobs live as jobs do, yields are shares of running
-/// jobs, no node ever holds more memory or promises more CPU than it has, and completed jobs of known
-/// run time have done exactly that. Events of one `t` take effect together. A node that stays
-/// overfull is reported once. O(events × (nodes of the job + jobs on these nodes)).
+/// Everything that is wrong with these events, given with their line numbers, in their order: the
+/// platform comes first and has nodes, times never decrease, jobs change state as jobs can, yields
+/// are shares of running jobs, no node ever holds more memory or promises more CPU than it has, and
+/// completed jobs of known run time have done exactly that. Events of one `t` take effect together.
+/// A node that stays overfull is reported once. O(events × (nodes of the job + jobs on these
+/// nodes)).
 pub fn validate(
     events: impl IntoIterator<Item = (usize, JournalEvent)>,
     tolerance: Tolerance,
@@ -100,7 +101,8 @@ impl Validator {
     /// Takes the next event and the number of its line.
     pub fn push(&mut self, line: usize, event: &JournalEvent) {
         if event.t < self.t {
-            // Judged as if it happened now; otherwise one slip would make everything after it wrong.
+            // Judged as if it happened now; otherwise one slip would make everything after it
+            // wrong.
             self.report(line, event.t, Violated::TimeOrder { before: self.t });
         } else if event.t > self.t {
             self.settle();

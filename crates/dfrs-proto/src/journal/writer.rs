@@ -51,8 +51,8 @@ impl<W: Write> JournalWriter<W> {
         }
     }
 
-    /// Goes on with a journal that stands here (see [`reopen`]). Its first event has to be the platform
-    /// again.
+    /// Goes on with a journal that stands here (see [`reopen`]). Its first event has to be the
+    /// platform again.
     pub fn resume(out: W, state: JournalSnapshot) -> Self {
         Self {
             last: state.last,

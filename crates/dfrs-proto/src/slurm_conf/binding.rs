@@ -13,7 +13,8 @@ pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings
     }
 }
 
-/// Where all nodes of a job have the same `CpuBind`, that counts, else the partition's (slurm.conf(5)).
+/// Where all nodes of a job have the same `CpuBind`, that counts, else the partition's
+/// (slurm.conf(5)).
 fn one(facts: &SlurmFacts, partition: &SlurmPartition, findings: &mut Findings) {
     let name = &partition.name;
     let about = About::Partition(name.clone());

@@ -1,4 +1,5 @@
-//! Whether Slurm has cgroups at all: without a plugin for them `proctrack/cgroup` puts no job into any.
+//! Whether Slurm has cgroups at all: without a plugin for them `proctrack/cgroup` puts no job into
+//! any.
 
 use super::facts::SlurmFacts;
 use super::finding::{About, Findings};

@@ -1,4 +1,4 @@
-//! Whether jobs that ask for no memory get some of it, and not all.
+//! Whether jobs that request no memory get some of it, and not all.
 
 use super::facts::SlurmFacts;
 use super::finding::{About, Findings};

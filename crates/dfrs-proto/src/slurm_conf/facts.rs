@@ -2,10 +2,11 @@
 
 use super::host_list;
 
-/// Settings, partitions and nodes. Words are as Slurm writes them; where there is none they are empty.
+/// Settings, partitions and nodes. Words are as Slurm writes them; where there is none they are
+/// empty.
 ///
-/// The plugin fills in what is refused for, and leaves the rest as [`SlurmFacts::default`] has it, which
-/// nothing is said about.
+/// The plugin fills in what is refused for, and leaves the rest as [`SlurmFacts::default`] has it,
+/// which nothing is said about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlurmFacts {
     /// `SchedulerType=sched/dfrs`: slurmctld runs the plugin. If not, this is its name.
@@ -38,7 +39,8 @@ pub struct SlurmFacts {
     pub topology_plugin: String,
     /// `JobRequeue`: jobs may be requeued unless they say otherwise.
     pub requeues: bool,
-    /// `DefMemPerCPU` or `DefMemPerNode` of all partitions: jobs that ask for no memory get so much.
+    /// `DefMemPerCPU` or `DefMemPerNode` of all partitions: jobs that request no memory get so
+    /// much.
     pub has_default_memory: bool,
     /// Jobs have an `Extra` (23.02 and later).
     pub has_extra: bool,
@@ -86,7 +88,7 @@ pub struct CgroupConf {
     pub plugin: String,
     /// `ConstrainRAMSpace`.
     pub constrains_ram: bool,
-    /// `AllowedRAMSpace`: percent of what a job asked for.
+    /// `AllowedRAMSpace`: percent of what a job requested.
     pub allowed_ram_percent: f64,
     /// `MaxRAMPercent`: percent of the node's memory.
     pub max_ram_percent: f64,
@@ -97,7 +99,7 @@ pub struct CgroupConf {
 /// A partition of slurm.conf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmPartition {
-    /// Its name.
+    /// The partition's name.
     pub name: String,
     /// `OverSubscribe=FORCE:1`.
     pub is_forced_to_one: bool,
@@ -107,7 +109,7 @@ pub struct SlurmPartition {
     pub powers_down_on_idle: bool,
     /// `SuspendTime`.
     pub idle: Idle,
-    /// Its state lets Slurm start jobs there: `UP` or `DRAIN`.
+    /// The partition's state lets Slurm start jobs there: `UP` or `DRAIN`.
     pub takes_jobs: bool,
     /// Positions in [`SlurmFacts::nodes`], ascending.
     pub nodes: Vec<usize>,
@@ -124,7 +126,7 @@ pub struct SlurmPartition {
 /// A node of slurm.conf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmNode {
-    /// Its name.
+    /// The node's name.
     pub name: String,
     /// `CpuBind`.
     pub cpu_bind: String,
@@ -192,8 +194,8 @@ impl SlurmFacts {
 }
 
 impl PowerSaving {
-    /// Whether `SuspendExcNodes` has this node for good. Of an entry with a count, as `n[1-8]:4`, no node
-    /// is sure to stay up.
+    /// Whether `SuspendExcNodes` has this node for good. Of an entry with a count, as `n[1-8]:4`,
+    /// no node is sure to stay up.
     pub(super) fn excepts(&self, node: &str) -> bool {
         host_list::entries(&self.excepted_nodes)
             .filter(|entry| !entry.contains(':'))

@@ -15,7 +15,7 @@ pub enum Verdict {
 /// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// Who starts jobs.
+    /// What starts jobs.
     Scheduler,
     /// What Slurm counts of nodes.
     Select,

@@ -1,4 +1,4 @@
-//! What dfrs.conf wants of Slurm.
+//! What dfrs.conf requires of Slurm.
 
 use dfrs_core::Bytes;
 
@@ -34,13 +34,13 @@ impl<'a> Requirements<'a> {
         self.config.is_some_and(|config| config.schedules(name))
     }
 
-    /// Its jobs get whole nodes.
+    /// Whether the partition's jobs get whole nodes.
     pub(super) fn gives_whole_nodes(self, name: &str) -> bool {
         self.config
             .is_some_and(|config| config.moldable(name).is_some())
     }
 
-    /// Those of slurm.conf's partitions that DFRS schedules, in the order of dfrs.conf.
+    /// The partitions of slurm.conf that DFRS schedules, in the order of dfrs.conf.
     pub(super) fn managed(self, facts: &'a SlurmFacts) -> impl Iterator<Item = &'a SlurmPartition> {
         self.lines()
             .iter()

@@ -1,4 +1,4 @@
-//! Whether Slurm itself starts jobs on nodes of DFRS: it is not told which cores DFRS's jobs use.
+//! Whether Slurm itself starts jobs on nodes of DFRS: it does not know which cores DFRS's jobs use.
 
 use super::facts::SlurmFacts;
 use super::finding::{About, Findings};

@@ -1,5 +1,5 @@
-//! How long slurmstepd takes to pause a job. dfrsd freezes it at once; but a job that is brought back
-//! within that time is stopped until it is over, which DFRS counts as progress.
+//! How long slurmstepd takes to pause a job. dfrsd freezes it at once; but a job that is brought
+//! back within that time is stopped until it is over, which DFRS counts as progress.
 
 use super::facts::{SlurmFacts, value};
 use super::finding::{About, Findings};

@@ -1,4 +1,4 @@
-//! Whether the memory that a job asked for is what it can have: DFRS promises memory only once.
+//! Whether the memory that a job requested is what it can have: DFRS promises memory only once.
 
 use super::facts::{CgroupConf, SlurmFacts};
 use super::finding::{About, Findings};

@@ -22,8 +22,8 @@ pub(super) struct Draft {
     now: Option<Time>,
     pub(super) cluster: Cluster,
     pub(super) directory: NodeNames,
-    /// The list of eligible nodes that was read last, and what it stands for: they are long, and many jobs
-    /// share one.
+    /// The list of eligible nodes that was read last, and what it stands for: they are long, and
+    /// many jobs share one.
     pub(super) last_list: (String, NodeSet),
     /// How many jobs the last line of jobs stands for.
     pub(super) last_jobs: usize,

@@ -1,4 +1,4 @@
-//! Lines of jobs: neighbours that are alike in one.
+//! Lines of jobs: adjacent jobs that are alike in one.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Lines of nodes: neighbours that are alike in one.
+//! Lines of nodes: adjacent nodes that are alike in one.
 
 use std::borrow::Cow;
 use std::fmt;

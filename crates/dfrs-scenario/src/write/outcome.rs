@@ -9,7 +9,7 @@ use crate::names::Labels;
 use crate::reasons::{show_blocked, show_reason};
 use crate::scenario::ScenarioOutcome;
 
-/// The plan in its order, who waits, and what is violated.
+/// The plan in its order, which jobs wait, and what is violated.
 pub(crate) fn lines_of(outcome: &ScenarioOutcome, cluster: &Cluster) -> Vec<String> {
     let labels = Labels::of(cluster);
     let alike = |one: &PlannedAction, next: &PlannedAction| {

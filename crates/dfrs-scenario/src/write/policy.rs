@@ -5,8 +5,8 @@ use dfrs_core::{Policy, PriorityFunction, RunTimeHint, Settings};
 use crate::read::PRIORITIES;
 use crate::units::show_span;
 
-/// The name, and the settings that it does not imply. A policy without a name, which none is that was
-/// read from one, is shown by what comes nearest.
+/// The name, and the settings that it does not imply. A policy without a name, which none is that
+/// was read from one, is shown by what comes nearest.
 pub(super) fn show(policy: &Policy) -> String {
     let named = settings_of_names(policy).find_map(|settings| {
         let named = named(policy, settings);
@@ -32,7 +32,8 @@ fn settings_of_names(policy: &Policy) -> impl Iterator<Item = Settings> {
     [policy.settings.clone(), Settings::default(), of_ipdps].into_iter()
 }
 
-/// The policy's name with these settings. With a period it has a space, and is read with a hyphen, too.
+/// The policy's name with these settings. With a period it has a space, and is read with a hyphen,
+/// too.
 fn named(policy: &Policy, settings: Settings) -> String {
     let policy = policy.clone();
     named_as_it_is(&Policy { settings, ..policy })

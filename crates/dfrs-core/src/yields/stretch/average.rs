@@ -22,9 +22,10 @@ const STEP_FRACTION: f64 = 0.999;
 /// The yields of the least sum of expected stretches, none being below `least`, where all jobs have
 /// the smallest possible maximum stretch.
 ///
-/// The problem is convex and its constraints are linear. Jobs of nodes on which the least yields leave
-/// nothing are settled; the others are solved for each set of jobs that are connected by common
-/// constraints. O(jobs³ + constraints × jobs there²) for each of some 10 steps in such a set.
+/// The problem is convex and its constraints are linear. Jobs of nodes on which the least yields
+/// leave nothing are settled; the others are solved for each set of jobs that are connected by
+/// common constraints. O(jobs³ + constraints × jobs there²) for each of some 10 steps in such a
+/// set.
 pub(super) fn minimise(
     constraints: &Constraints,
     lines: &[StretchLine],
@@ -52,9 +53,9 @@ struct Point {
 impl StretchComponent {
     /// What each job gains; none: all that it can.
     ///
-    /// A primal-dual interior-point method: steps of Newton's method for the conditions of optimality,
-    /// where the products of what is left and its price, which should be 0, are led to 0 together.
-    /// How fast follows from how far a step straight to 0 would go (Mehrotra).
+    /// A primal-dual interior-point method: steps of Newton's method for the conditions of
+    /// optimality, where the products of what is left and its price, which should be 0, are led to
+    /// 0 together. How fast follows from how far a step straight to 0 would go (Mehrotra).
     fn solve(&mut self) -> Vec<Option<f64>> {
         let upper: Vec<f64> = self.jobs.iter().map(|job| job.max_gain).collect();
         self.rows.retain(|row| row.used(&upper) > row.left);
@@ -125,7 +126,7 @@ impl StretchComponent {
         rows.chain(upper).chain(gains.iter().copied()).collect()
     }
 
-    /// What each job pays for a bit of gain at these prices of what is left.
+    /// What a bit of gain costs each job at these prices of what is left.
     fn costs(&self, prices: &[f64]) -> Vec<f64> {
         let (rows, bounds) = prices.split_at(self.rows.len());
         let (upper, least) = bounds.split_at(self.jobs.len());
@@ -142,7 +143,7 @@ impl StretchComponent {
         costs
     }
 
-    /// By how much jobs pay more or less for their gain than it is worth, all together.
+    /// By how much a job's gain costs more or less than it is worth, summed over all jobs.
     fn error(&self, point: &Point) -> f64 {
         let jobs = self
             .jobs
@@ -179,8 +180,8 @@ impl StretchComponent {
         cholesky::factorise(&mut matrix, size).then_some(matrix)
     }
 
-    /// The step after which each product of what is left and its price would be `centre` if everything
-    /// were linear.
+    /// The step after which each product of what is left and its price would be `centre` if
+    /// everything were linear.
     fn step(&self, point: &Point, matrix: &[f64], centre: f64) -> Point {
         let pull: Vec<f64> = point.slack.iter().map(|slack| centre / slack).collect();
         let mut gains = self.costs(&pull);
@@ -287,8 +288,8 @@ mod tests {
         }
     }
 
-    /// The gains of one constraint's jobs: where a bit more of the constraint is worth `price` to each
-    /// of them, found by halving.
+    /// The gains of one constraint's jobs: where a bit more of the constraint is worth `price` to
+    /// each of them, found by halving.
     fn by_price(jobs: &[(f64, f64, f64)], left: f64, parts: &[f64]) -> Vec<f64> {
         let at = |price: f64| -> Vec<f64> {
             let jobs = jobs.iter().zip(parts);
@@ -324,7 +325,7 @@ mod tests {
             (gains[0] - 0.1).abs() < 1e-9 && (gains[1] - 1.2).abs() < 1e-9,
             "{gains:?}"
         );
-        // The one in the middle pays both constraints.
+        // The job in the middle takes part in both constraints.
         let middle = 3.0 / (1.0 + 2f64.sqrt()) - 1.0;
         let mut two = component(
             &[(1.0, 1.0, 2.0); 3],

@@ -343,7 +343,7 @@ fn reopen_accepts_an_empty_file_and_refuses_a_foreign_one() {
     assert_eq!(file.metadata().expect("metadata").len(), 15);
 }
 
-/// A file that nobody else sees.
+/// A private file.
 fn temporary_file() -> File {
     let id = std::process::id();
     let thread = format!("{:?}", std::thread::current().id());

@@ -134,8 +134,8 @@ proptest! {
         }
     }
 
-    /// Jobs that run one after the other in pieces of any length complete rightly; a second more or less is
-    /// noticed.
+    /// Jobs that run one after the other in pieces of any length complete rightly; a second more or
+    /// less is noticed.
     #[test]
     fn progress_adds_up_over_any_pieces(
         pieces in prop::collection::vec((1..1000_i64, 0.01..1.0_f64, 0..100_i64, any::<bool>()), 1..20),

@@ -24,7 +24,8 @@ pub(super) fn factorise(matrix: &mut [f64], size: usize) -> bool {
     true
 }
 
-/// Replaces the right side of a system of linear equations by its solution, given its matrix' factor.
+/// Replaces the right side of a system of linear equations by its solution, given its matrix'
+/// factor.
 pub(super) fn solve(matrix: &[f64], right: &mut [f64]) {
     let size = right.len();
     for at in 0..size {

@@ -28,7 +28,7 @@ pub(super) struct StretchComponent {
 pub(super) struct ConstraintRow {
     /// What the least yields leave.
     pub(super) left: f64,
-    /// Its jobs, as positions in their component, and what each needs.
+    /// The constraint's jobs, as positions in their component, and what each needs.
     pub(super) terms: Vec<(usize, f64)>,
 }
 
