@@ -11,7 +11,7 @@ use crate::observation::ObservedJob;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Exclusivity {
     /// By node (Slurm's index) and party.
-    guests: BTreeMap<u32, BTreeMap<JobOwner, Occupants>>,
+    occupants: BTreeMap<u32, BTreeMap<JobOwner, Occupants>>,
     /// Jobs that refuse others or have a label, wherever they are.
     exclusive_jobs: BTreeSet<u32>,
     /// Places of such jobs.
@@ -109,7 +109,7 @@ impl Exclusivity {
 
     fn come(&mut self, node: u32, job: &ObservedJob) {
         let refuses = usize::from(job.exclusive_user);
-        let owners = self.guests.entry(node).or_default();
+        let owners = self.occupants.entry(node).or_default();
         let occupants = owners.entry(owner_of(job)).or_default();
         let is_first = occupants.jobs == 0;
         let changed = ExclusivityChange {
@@ -132,7 +132,7 @@ impl Exclusivity {
 
     fn leave(&mut self, node: u32, job: &ObservedJob) {
         let refuses = usize::from(job.exclusive_user);
-        let Some(owners) = self.guests.get_mut(&node) else {
+        let Some(owners) = self.occupants.get_mut(&node) else {
             return;
         };
         let Some(occupants) = owners.get_mut(&owner_of(job)) else {
@@ -147,7 +147,7 @@ impl Exclusivity {
         };
         owners.retain(|_, occupants| occupants.jobs > 0);
         if owners.is_empty() {
-            self.guests.remove(&node);
+            self.occupants.remove(&node);
         }
         self.leave_user(job.user, refuses);
         self.exclusive_places -= usize::from(has_exclusivity(job));
@@ -196,14 +196,14 @@ impl Exclusivity {
 
     /// Whether any node may be out of this job's reach. O(1).
     pub(crate) fn may_concern(&self, job: &ObservedJob) -> bool {
-        self.exclusive_places > 0 || (has_exclusivity(job) && !self.guests.is_empty())
+        self.exclusive_places > 0 || (has_exclusivity(job) && !self.occupants.is_empty())
     }
 
     /// Whether Slurm would not start the job on this node because of whose jobs are there. O(log
     /// nodes + parties there).
     pub(crate) fn excludes(&self, job: &ObservedJob, node: u32) -> bool {
         let own = owner_of(job);
-        let mut owners = self.guests.get(&node).into_iter().flatten();
+        let mut owners = self.occupants.get(&node).into_iter().flatten();
         owners.any(|(party, occupants)| {
             let refused = job.exclusive_user || occupants.exclusive_user_jobs > 0;
             party.mcs_label != own.mcs_label || (party.user != own.user && refused)
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(neighbours.take_changed(), AffectedJobs::All);
         neighbours.follow(Some(&placed), None);
         assert_eq!(neighbours.take_changed(), waiting);
-        assert_eq!(neighbours.guests, BTreeMap::new());
+        assert_eq!(neighbours.occupants, BTreeMap::new());
         assert_eq!(neighbours.users, BTreeMap::new());
     }
 

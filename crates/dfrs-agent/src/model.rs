@@ -281,7 +281,7 @@ impl FakeSlurm {
         change: impl FnOnce(&mut ObservedJob),
     ) -> Result<(), SlurmError> {
         let panics = self.0.borrow().panic_about.contains(&id);
-        assert!(!panics, "told to panic about job {id}");
+        assert!(!panics, "injected panic about job {id}");
         let mut slurmctld = self.0.borrow_mut();
         slurmctld.calls.push(format!("{call} {id}"));
         let job = slurmctld
@@ -307,7 +307,7 @@ impl Slurm for FakeSlurm {
     }
     fn observe(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError> {
         let mut slurmctld = self.0.borrow_mut();
-        assert!(!slurmctld.panic, "told to panic");
+        assert!(!slurmctld.panic, "injected panic");
         slurmctld.count_memory();
         slurmctld.cores_seen = slurmctld.cores_counted;
         Ok(seen.replace_all(slurmctld.jobs.values().cloned(), slurmctld.nodes.clone()))
@@ -435,7 +435,7 @@ impl Slurm for FakeSlurm {
     }
     fn claim_memory(&mut self, id: u32, memory: &[u64]) -> Result<(), SlurmError> {
         let panics = self.0.borrow().panic_about.contains(&id);
-        assert!(!panics, "told to panic about job {id}");
+        assert!(!panics, "injected panic about job {id}");
         let mut slurmctld = self.0.borrow_mut();
         slurmctld.calls.push(format!("claim {id}"));
         let job = slurmctld

@@ -204,7 +204,7 @@ mod tests {
         assert!(places.is_acknowledged(1, acknowledged(2)));
         assert!(
             !places.is_acknowledged(2, acknowledged(9)),
-            "nobody is asked about it"
+            "no node is asked about it"
         );
     }
 }

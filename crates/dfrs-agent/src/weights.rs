@@ -65,7 +65,7 @@ impl Weights {
 /// that there is.
 #[must_use]
 pub fn deadline_boosted(weight: Weight) -> Weight {
-    // 2^MOST_DOUBLINGS thousandths.
+    // 2^MAX_DOUBLINGS thousandths.
     const MAX_WEIGHT: u32 = 8000;
     Weight(weight.0.max(MAX_WEIGHT))
 }

@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(job.virtual_time(seconds(5)), Span(3));
         assert_eq!(job.virtual_time(seconds(10)), Span(3));
         assert_eq!(job.virtual_time(seconds(11)), Span(1_000_003));
-        assert_eq!(job.finish(), None, "nobody knows how much there is to do");
+        assert_eq!(job.finish(), None, "its work is not known");
     }
 
     #[test]

@@ -236,7 +236,7 @@ impl Task {
         }
     }
 
-    #[allow(clippy::cast_possible_truncation)] // at most MOST_PROCESSORS
+    #[allow(clippy::cast_possible_truncation)] // at most MAX_PROCESSORS
     fn at(&self, place: usize) -> Allotment {
         let processors = match &self.useful {
             None => place as u32 + 1,
@@ -248,7 +248,7 @@ impl Task {
         }
     }
 
-    #[allow(clippy::cast_possible_truncation)] // at most MOST_PROCESSORS
+    #[allow(clippy::cast_possible_truncation)] // at most MAX_PROCESSORS
     fn thrifty_places(&self) -> Option<Box<[u32]>> {
         if self.allotments().is_sorted_by_key(Allotment::area) {
             return None;
@@ -267,7 +267,7 @@ impl Task {
 }
 
 /// The numbers of processors that are faster than all smaller ones; none if all are.
-#[allow(clippy::cast_possible_truncation)] // at most MOST_PROCESSORS
+#[allow(clippy::cast_possible_truncation)] // at most MAX_PROCESSORS
 fn useful(times: &[f64]) -> Option<Box<[u32]>> {
     let first = times.first()?;
     if first.is_finite() && times.is_sorted_by(|one, next| next < one) {

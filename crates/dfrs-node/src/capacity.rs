@@ -196,7 +196,7 @@ mod tests {
         let look = |list| Processors::detect(Some(list), scratch.path());
         let processors = |threads, cores| Processors { threads, cores };
         assert_eq!(look("0-2,4"), processors(4.0, Some(3.0)));
-        assert_eq!(look("0-7"), processors(8.0, None), "cpu7 tells nothing");
+        assert_eq!(look("0-7"), processors(8.0, None), "cpu7 has no data");
     }
 
     #[test]

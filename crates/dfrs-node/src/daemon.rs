@@ -281,7 +281,7 @@ fn receive_all(listener: &UnixListener, authorized: &Authorized, sender: &Sender
 /// One message; none if there is nothing to do about it.
 fn receive(stream: UnixStream, authorized: &Authorized) -> Result<Option<WakeEvent>, String> {
     let peer = rustix::net::sockopt::socket_peercred(&stream)
-        .map_err(|error| format!("cannot tell who connected: {error}"))?;
+        .map_err(|error| format!("the peer is not known: {error}"))?;
     authorized
         .check_process(peer.uid.as_raw())
         .map_err(|refusal| refusal.to_string())?;

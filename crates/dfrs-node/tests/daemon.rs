@@ -108,7 +108,7 @@ const SERVE: [&str; 9] = [
     "--measurements=measurements",
     "--measure-interval=1",
     "--interval=10",
-    "--patience=60",
+    "--message-timeout=60",
 ];
 
 fn command(directory: &Path) -> Command {

@@ -250,7 +250,7 @@ fn rewriting_changes_what_is_expected_and_nothing_else() {
     let given = "\
 # About the file.
 
-scenario nobody has said what is expected
+scenario nothing is expected
 # A note.
 policy Greedy*
 now   10s

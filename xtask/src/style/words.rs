@@ -37,6 +37,7 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
     ("docs/plan.md", &[]),
     ("CHANGELOG.md", &[]),
     ("LICENSE", &[]),
+    ("crates/dfrs-node/src/options.rs", &["patience"]),
     ("tests/cgroup2/checks.py", &["nobody"]),
     ("tests/e2e/diagnostics.bats", &["nobody"]),
 ];

@@ -12,7 +12,7 @@ use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
 use crate::slurm::{LogLevel, Slurm};
 
 /// How often the note is repeated: an administrator who gives a node another reason removes the
-/// note with the former one, and DFRS cannot tell a node that is to be rebooted from others.
+/// note with the former one, and DFRS cannot distinguish a node that is to be rebooted from others.
 const REPEAT_INTERVAL: Span = Span(10 * SECOND);
 
 /// What was said of the nodes on which parked jobs live.

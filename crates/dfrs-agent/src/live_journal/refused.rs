@@ -13,7 +13,7 @@ type RefusalKey = (Vec<(String, u32)>, String);
 /// The refusals that were written, and those to write.
 #[derive(Debug, Default)]
 pub(super) struct RefusalLog {
-    told: BTreeMap<u32, BTreeSet<RefusalKey>>,
+    reported: BTreeMap<u32, BTreeSet<RefusalKey>>,
     new: Vec<(u32, NamedPlacement, String)>,
 }
 
@@ -21,7 +21,7 @@ impl RefusalLog {
     /// Adds the refusal, unless it was written since the job last started. O(nodes of the job ×
     /// log).
     pub(super) fn add(&mut self, job: u32, placement: &NamedPlacement, why: &str) {
-        let reported = self.told.entry(job).or_default();
+        let reported = self.reported.entry(job).or_default();
         if reported.len() >= MAX_REFUSALS_PER_JOB {
             reported.clear();
         }
@@ -39,7 +39,7 @@ impl RefusalLog {
 
     /// The job has started, or is over.
     pub(super) fn forget(&mut self, job: u32) {
-        self.told.remove(&job);
+        self.reported.remove(&job);
     }
 }
 
@@ -78,6 +78,6 @@ mod tests {
         for node in 0..1000 {
             refused.add(7, &on(&format!("n{node}")), "busy");
         }
-        assert!(refused.told[&7].len() <= MAX_REFUSALS_PER_JOB);
+        assert!(refused.reported[&7].len() <= MAX_REFUSALS_PER_JOB);
     }
 }

@@ -73,7 +73,7 @@ impl ReasonRule {
         match known.insert(what.to_owned()) {
             true => Ok(()),
             false => Err(format!(
-                "the same refusal of job {job} is told again: {what}"
+                "the same refusal of job {job} is reported again: {what}"
             )),
         }
     }

@@ -351,7 +351,7 @@ impl Watch {
         if !is_missed {
             self.unwatched = None;
         } else if model.now().0 - since.0 > AGENT_START_TIMEOUT {
-            let what = "nobody watches although the mode is shadow".to_owned();
+            let what = "it acts although the mode is shadow".to_owned();
             return Err(("shadow watches", what));
         }
         Ok(())
@@ -386,7 +386,7 @@ impl Watch {
         for id in could {
             let since = *self.could_run.entry(id).or_insert(now);
             if now.0 - since.0 > STARVATION_TIMEOUT {
-                let what = format!("job {id} waits although nobody uses the nodes that it needs");
+                let what = format!("job {id} waits although no job uses the nodes that it needs");
                 return Err(("nothing waits in vain", what));
             }
         }
@@ -418,7 +418,7 @@ impl Watch {
             ));
         }
         if driver.is_shadow_configured() && !driver.is_shadow() {
-            let what = "what was parked is given back, and nobody watches".to_owned();
+            let what = "what was parked is given back, and shadow mode has not begun".to_owned();
             return Err(("shadow watches", what));
         }
         let journal = std::mem::replace(&mut self.journal, journal());
@@ -453,7 +453,7 @@ fn moldable_jobs_are_left_alone(
     match line.split([' ', '(']).next().unwrap_or("") {
         "start" if job.has_nodes() && model.shares_nodes(job) => {
             let what = format!("job {id} starts beside others");
-            Err(("whole nodes are nobody else's", what))
+            Err(("whole nodes have one job", what))
         }
         word @ ("suspend" | "release" | "warn" | "requeue") => {
             let what = format!("DFRS does '{word}' to job {id}, whose partition has whole nodes");

@@ -56,7 +56,7 @@ fn with_answer(name: &str, answer: &str, json: bool) -> CommandOutcome {
     };
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
-            let (mut stream, _) = listener.accept().expect("somebody asks");
+            let (mut stream, _) = listener.accept().expect("a client connects");
             let mut line = String::new();
             let mut reader = BufReader::new(&stream);
             reader.read_line(&mut line).expect("a question");

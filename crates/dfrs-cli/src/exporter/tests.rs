@@ -52,7 +52,9 @@ impl Host for Node {
             (program, arguments),
             ("dfrsd", &["status", "--json", "--node", "n1"][..])
         );
-        self.0.map(str::to_owned).ok_or_else(|| "nobody".to_owned())
+        self.0
+            .map(str::to_owned)
+            .ok_or_else(|| "no answer".to_owned())
     }
 
     fn read(&self, _: &Path) -> std::io::Result<Vec<u8>> {

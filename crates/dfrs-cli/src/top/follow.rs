@@ -90,7 +90,10 @@ impl Follower {
     }
 
     /// Opens the file that has taken the name of this one, which was read to its end.
-    fn reopen_if_replaced(&mut self, tell: &mut impl FnMut(JournalUpdate)) -> io::Result<bool> {
+    fn reopen_if_replaced(
+        &mut self,
+        on_update: &mut impl FnMut(JournalUpdate),
+    ) -> io::Result<bool> {
         let named = match std::fs::metadata(&self.path) {
             Ok(named) => named,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -105,7 +108,7 @@ impl Follower {
             return Ok(false);
         }
         self.file = File::open(&self.path)?;
-        self.begin(tell);
+        self.begin(on_update);
         Ok(true)
     }
 
@@ -147,10 +150,10 @@ impl Follower {
     }
 }
 
-fn emit_line(number: usize, line: &[u8], tell: &mut impl FnMut(JournalUpdate)) {
+fn emit_line(number: usize, line: &[u8], on_update: &mut impl FnMut(JournalUpdate)) {
     match JournalReader::new(line).next() {
-        Some(Ok((_, event))) => tell(JournalUpdate::Event(Box::new(event))),
-        Some(Err(error)) => tell(JournalUpdate::Malformed(number, error.to_string())),
+        Some(Ok((_, event))) => on_update(JournalUpdate::Event(Box::new(event))),
+        Some(Err(error)) => on_update(JournalUpdate::Malformed(number, error.to_string())),
         None => {}
     }
 }

@@ -754,7 +754,7 @@ mod tests {
         let job = slurm_made(&scratch, &["freezer"], JOB);
         let cgroups = CgroupV1::new(scratch.path(), "n1");
         let base = scratch.path().join("cpuset/slurm_n1");
-        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "Slurm binds nobody");
+        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "Slurm binds no job");
         assert!(!base.exists());
 
         fs::create_dir_all(scratch.path().join("cpuset").join(JOB)).unwrap();

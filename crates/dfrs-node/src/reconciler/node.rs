@@ -5,7 +5,7 @@ use dfrs_proto::swap::swap_eighths;
 use super::*;
 
 /// Why nothing is parked where there is swap that the kernel does not use.
-const IGNORED_SWAP: &str = "vm.swappiness is 0, and this kernel cannot be told to swap parked jobs all the same \
+const IGNORED_SWAP: &str = "vm.swappiness is 0, and this kernel cannot be made to swap parked jobs all the same \
     (Linux 6.11 can): no job is parked here; sysctl vm.swappiness=10";
 
 impl Reconciler {

@@ -482,7 +482,7 @@ fn only_jobs_of_dfrs_are_freed_of_the_cores_that_slurm_bound_them_to() {
     let base = tree.join("slurm_n1/cgroup.procs");
     files::write(&base, "\n").unwrap();
     world.push(&[(18, 1.0, false)]);
-    assert_eq!(files::read(&base).unwrap(), "", "nobody asked for job 17");
+    assert_eq!(files::read(&base).unwrap(), "", "no order names job 17");
     world.push(&[(JOB, 0.5, false)]);
     assert_ne!(files::read(&base).unwrap(), "");
 }

@@ -72,7 +72,7 @@ pub(super) mod span {
 }
 
 /// Seconds as a real number, for sums and messages.
-#[allow(clippy::cast_precision_loss)] // exact up to MOST_SECONDS
+#[allow(clippy::cast_precision_loss)] // exact up to MAX_SECONDS
 pub(super) fn real(microseconds: i64) -> f64 {
     microseconds as f64 / 1e6
 }

@@ -43,7 +43,7 @@ fn feasibility_does_not_depend_on_the_repair_interval() {
         let instance = || Instance::new(&trace, 128, STRETCH_BOUND);
         let least = instance().least();
         let bound = searched(instance(), least);
-        assert!(bound > least, "seed {seed} tells nothing");
+        assert!(bound > least, "seed {seed} shows nothing");
         let instance = instance();
         for max_short_intervals in [1, 7, MAX_SHORT_INTERVALS, u32::MAX] {
             for (part, expected) in [(-10_000, false), (-100, false), (4_000, true), (10, true)] {
@@ -70,7 +70,7 @@ fn jobs_that_can_use_all_nodes_need_no_sweep() {
         let (found, is_all) = instance().least_together();
         assert!(is_all);
         let least = instance().least();
-        assert!(found > least, "seed {seed} tells nothing");
+        assert!(found > least, "seed {seed} shows nothing");
         let all = searched(instance(), least);
         let gap = found.0.abs_diff(all.0);
         assert!(
@@ -93,7 +93,7 @@ fn joint_bound_is_not_above_the_full_bound() {
         let (found, is_all) = instance().least_together();
         assert!(!is_all);
         let least = instance().least();
-        assert!(found > least, "{nodes} nodes tell nothing");
+        assert!(found > least, "{nodes} nodes show nothing");
         let all = searched(instance(), least);
         assert!(found.0 <= all.0 + all.0 / PRECISION, "{nodes}");
         let quickly = searched(instance(), found);

@@ -62,7 +62,7 @@ pub fn foreign_text(head: &[u8]) -> Option<String> {
     }
     if head.starts_with(b"<") {
         return Some(
-            "is HTML or XML, as a web server sends it where it does not have a file, or not for everybody; look at it, and download the file again".into(),
+            "is HTML or XML, as a web server sends it where it does not have a file, or not for every user; look at it, and download the file again".into(),
         );
     }
     let begins = |beginnings: &[&str]| {

@@ -79,7 +79,7 @@ fn counts(before: &Life, after: &Life) -> Vec<String> {
 
 fn consequences(effects: &Effects) -> impl Iterator<Item = &'static str> {
     [
-        (effects.is_orphaned, "its nodes are told to end it"),
+        (effects.is_orphaned, "its nodes are sent an abort"),
         (effects.has_freed, "others may have its place"),
         (effects.begins_again, "its progress is lost"),
     ]

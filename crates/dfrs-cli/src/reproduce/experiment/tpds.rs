@@ -109,10 +109,10 @@ pub const ALL: &[Experiment] = &[
         differences: &[
             "A period of 600 s: jobs take turns. A job that comes back stalls for half of the period. When work comes faster than \
              the other half can do it, jobs wait, every remap exchanges them for others, and the backlog feeds itself to the end of the trace. Of \
-             the 92.8% under the recommended policy 91.2% are CPU that stalling jobs hold, and 1.6% are allocated to nobody. The paper warns \
+             the 92.8% under the recommended policy 91.2% are CPU that stalling jobs hold, and 1.6% are allocated to no job. The paper warns \
              of such “job thrashing” with a period equal to the penalty. It is none of this simulator alone: over the first 7,000 jobs, with the first \
              long overload, the authors' has 166,260 pauses, 88,997 migrations and a mean stretch of 6.13, and this one 167,120, 86,869 and 6.07.",
-            "10%: without a penalty there are 9.9% (below). With it, and periods of 6,000 and 12,000 s, 10.4% are allocated to nobody. That is \
+            "10%: without a penalty there are 9.9% (below). With it, and periods of 6,000 and 12,000 s, 10.4% are allocated to no job. That is \
              underutilization as the paper defines it, by what is allocated, and as the authors' simulator counts it; but the paper's \
              figures for weeks are only met if CPU that stalling jobs hold counts as idle. Which of these the 10% are is not known.",
         ],

@@ -22,7 +22,7 @@ fn text(page: &mut Page) {
         "EASY backfilling lets a later job start now if it fits and does not delay the first job of the queue: because it \
          ends before the time at which the first can start, or because it uses nodes that are left over then. In the \
          simulator that the papers' authors have published, the first of these two rules never fires. Their EASY is a weaker \
-         scheduler than the one that everybody knows. Here it is called `EASY/no-shadow` and stands beside the papers' \
+         scheduler than the one that is widely known. Here it is called `EASY/no-shadow` and stands beside the papers' \
          numbers for EASY; `EASY` is the real one, with no published counterpart. Both give each task a node of its own, as the papers \
          do. `EASY/shared` is the real one where jobs share nodes, each with whole CPUs and memory of its own, as Slurm is \
          configured at many sites: on workloads with small jobs it is the strongest of them.",

@@ -70,7 +70,7 @@ fn live_frame_shows_plugin_status_and_trouble() {
         source: "journal".to_owned(),
         state: "live".to_owned(),
         status: Some("Mode full  3 of 4 nodes up".to_owned()),
-        trouble: Some("breaker open, DFRS disabled: it was told to".to_owned()),
+        trouble: Some("breaker open, DFRS disabled: by hand".to_owned()),
         now: Time::from_seconds(655),
     };
     let mut screen = Screen::new(false);

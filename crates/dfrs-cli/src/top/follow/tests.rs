@@ -36,7 +36,7 @@ fn finish(job: &str) -> String {
     format!("{{\"t\":1,\"event\":\"finish\",\"job\":\"{job}\"}}\n")
 }
 
-/// Everything that is new, in short: the job of an event, `anew`, or the number of a bad line.
+/// Everything that is new, in short: the job of an event, `again`, or the number of a bad line.
 fn poll_all(follower: &mut Follower) -> Vec<String> {
     let mut updates = Vec::new();
     let mut on_update = |news| {
@@ -45,7 +45,7 @@ fn poll_all(follower: &mut Follower) -> Vec<String> {
                 EventKind::Finish { job, .. } => job,
                 other => format!("{other:?}"),
             },
-            JournalUpdate::Restarted => "anew".to_owned(),
+            JournalUpdate::Restarted => "again".to_owned(),
             JournalUpdate::Malformed(line, _) => format!("bad {line}"),
         });
     };
@@ -90,7 +90,7 @@ fn replaced_file_is_followed_after_end_of_old_one() {
     assert_eq!(poll_all(&mut follower), ["2"]);
     assert!(!follower.is_there());
     scratch.write(&finish("3"));
-    assert_eq!(poll_all(&mut follower), ["anew", "3"]);
+    assert_eq!(poll_all(&mut follower), ["again", "3"]);
     assert!(follower.is_there());
 }
 
@@ -101,7 +101,7 @@ fn truncated_file_is_read_from_the_start() {
     let mut follower = Follower::open(&scratch.0).expect("is there");
     assert_eq!(poll_all(&mut follower), ["1", "2"]);
     scratch.write("");
-    assert_eq!(poll_all(&mut follower), ["anew"]);
+    assert_eq!(poll_all(&mut follower), ["again"]);
     scratch.append(&finish("3"));
     assert_eq!(poll_all(&mut follower), ["3"]);
 }

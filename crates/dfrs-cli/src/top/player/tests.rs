@@ -110,6 +110,6 @@ fn malformed_line_ends_the_replay_with_an_error() {
         "{\"t\":1,\"event\":\"submit\",\"job\":\"1\",\"tasks\":1,\"cpu\":1,\"mem\":1}\nno event\n";
     let mut player = player(text, &mut model);
     player.seek(None, &mut model);
-    let problem = player.problem.expect("is told");
+    let problem = player.problem.expect("is reported");
     assert!(problem.starts_with("line 2: "), "{problem}");
 }
