@@ -445,7 +445,7 @@ fn degrading_configuration_is_a_warning() {
     );
     leads_to(
         FindingLevel::Warning,
-        "a job that asks for no memory",
+        "a job without a memory request",
         |host| {
             host.change(
                 CONFIG,
