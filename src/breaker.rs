@@ -402,8 +402,8 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
 mod tests {
     use dfrs_agent::Ports;
     use dfrs_agent::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
-    use dfrs_agent::observation::ObservedState;
     use dfrs_agent::recorder::NoRecorder;
+    use dfrs_agent::records::ObservedState;
     use dfrs_agent::state::State;
 
     use super::*;
@@ -548,9 +548,9 @@ mod tests {
     fn park(slurm: &FakeSlurm, id: u32, memory: u64) {
         let mut world = slurm.0.borrow_mut();
         let place = world.jobs[&1].places[0].clone();
-        let parked = dfrs_agent::observation::ObservedJob {
+        let parked = dfrs_agent::records::ObservedJob {
             state: ObservedState::Suspended,
-            places: vec![dfrs_agent::observation::ObservedPlace {
+            places: vec![dfrs_agent::records::ObservedPlace {
                 memory_mib: 0,
                 ..place
             }],
@@ -674,9 +674,9 @@ mod tests {
         let park = |id: u32| {
             let mut world = slurm.0.borrow_mut();
             let place = world.jobs[&1].places[0].clone();
-            let parked = dfrs_agent::observation::ObservedJob {
+            let parked = dfrs_agent::records::ObservedJob {
                 state: ObservedState::Suspended,
-                places: vec![dfrs_agent::observation::ObservedPlace {
+                places: vec![dfrs_agent::records::ObservedPlace {
                     memory_mib: 0,
                     ..place
                 }],
@@ -713,9 +713,9 @@ mod tests {
         let node = slurm.0.borrow().nodes[0].name.clone();
         daemons.0.borrow_mut().outdated.insert(node);
         let place = slurm.0.borrow().jobs[&1].places[0].clone();
-        let parked = dfrs_agent::observation::ObservedJob {
+        let parked = dfrs_agent::records::ObservedJob {
             state: ObservedState::Suspended,
-            places: vec![dfrs_agent::observation::ObservedPlace {
+            places: vec![dfrs_agent::records::ObservedPlace {
                 memory_mib: 0,
                 ..place
             }],

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dfrs_agent::observation::{Observation, ObservedPlace, SnapshotDelta};
+use dfrs_agent::observation::{Observation, SnapshotDelta};
+use dfrs_agent::records::ObservedPlace;
 use dfrs_agent::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use dfrs_proto::conf::{Config, JobField};
 use dfrs_proto::journal::JobOutcome;

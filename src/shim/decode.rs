@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use dfrs_agent::observation::{
-    Observation, ObservedJob, ObservedNode, ObservedPlace, ObservedState, SnapshotDelta,
-    UnsupportedRequest,
+use dfrs_agent::observation::{Observation, SnapshotDelta};
+use dfrs_agent::records::{
+    ObservedJob, ObservedNode, ObservedPlace, ObservedState, UnsupportedRequest,
 };
 
 use super::bindings;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ignored_in_eq::IgnoredInEq;
-use crate::observation::ObservedJob;
+use crate::records::ObservedJob;
 
 /// Whose jobs are on which nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -251,7 +251,7 @@ fn nodes(job: &ObservedJob) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
     use crate::model::job;
-    use crate::observation::ObservedPlace;
+    use crate::records::ObservedPlace;
 
     fn on(nodes: &[u32], of: ObservedJob) -> ObservedJob {
         let place = |node: &u32| ObservedPlace {

@@ -4,7 +4,7 @@
 
 use dfrs_core::{Span, Time};
 
-use crate::observation::{ObservedJob, ObservedState};
+use crate::records::{ObservedJob, ObservedState};
 
 const SECOND: i64 = 1_000_000;
 

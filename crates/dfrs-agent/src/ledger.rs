@@ -11,7 +11,7 @@ use crate::ignored_in_eq::IgnoredInEq;
 use crate::launches::Launches;
 use crate::life::journal::JournalState;
 use crate::life::{Effects, JobContext, Life, LifeEvent};
-use crate::observation::{ObservedJob, ObservedState};
+use crate::records::{ObservedJob, ObservedState};
 use crate::slurm::LimitExtension;
 
 /// Slurm finds out at a job's submission, or a moment later, that it may start: less is no wait for

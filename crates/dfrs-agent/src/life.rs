@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use dfrs_core::{Pauses, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
 use crate::placement::NamedPlacement;
+use crate::records::{ObservedJob, ObservedPlace, ObservedState};
 
 mod ended;
 mod event;

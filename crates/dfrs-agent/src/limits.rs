@@ -5,7 +5,7 @@
 use dfrs_core::{Span, Time};
 
 use crate::ledger::LedgerRecord;
-use crate::observation::ObservedJob;
+use crate::records::ObservedJob;
 use crate::slurm::{JobTimeLimit, LimitExtension};
 
 const SECOND: i64 = 1_000_000;

@@ -8,11 +8,12 @@ use dfrs_core::{Bytes, NodeIndex, Time};
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalWriter, VERSION};
 
-use crate::cluster::memory_request;
 use crate::ledger::{Ledger, LedgerRecord};
 use crate::life::journal::JournalState;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedJob;
+use crate::request::memory_request;
 
 mod change;
 mod eligible;

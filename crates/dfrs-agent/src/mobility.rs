@@ -5,7 +5,7 @@ use dfrs_core::{Mobility, Time};
 use dfrs_proto::conf::{Config, Partition};
 
 use crate::launches::Launches;
-use crate::observation::{ObservedJob, ObservedState};
+use crate::records::{ObservedJob, ObservedState};
 
 const SECOND: i64 = 1_000_000;
 /// Prefix of the word in a job's `--comment`.

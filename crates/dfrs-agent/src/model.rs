@@ -44,9 +44,8 @@ use dfrs_proto::journal::JobOutcome;
 use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
-use crate::observation::{
-    Observation, ObservedJob, ObservedNode, ObservedPlace, ObservedState, SnapshotDelta,
-};
+use crate::observation::{Observation, SnapshotDelta};
+use crate::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use crate::state::{State, StateChanges, Store};
 

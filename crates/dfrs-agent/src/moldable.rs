@@ -20,7 +20,8 @@ use dfrs_moldable::{Placement, Task};
 
 use crate::cluster::PassFacts;
 use crate::ledger::Ledger;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
+use crate::records::ObservedJob;
 use machine::NodeAvailability;
 pub use reason::reason;
 pub use request::Unfit;

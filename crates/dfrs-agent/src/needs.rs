@@ -4,7 +4,7 @@ use dfrs_core::{Cores, Need};
 use dfrs_proto::conf::{Config, NeedsSource};
 
 use crate::ledger::LedgerRecord;
-use crate::observation::ObservedJob;
+use crate::records::ObservedJob;
 
 /// The request of each of the job's tasks.
 #[must_use]

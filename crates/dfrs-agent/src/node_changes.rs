@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::observation::Observation;
-
 /// Nodes that are different, by Slurm's index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeChanges {
@@ -18,18 +16,6 @@ impl NodeChanges {
     pub fn add(&mut self, other: &Self) {
         self.all |= other.all;
         self.some.extend(&other.some);
-    }
-
-    /// The positions of these nodes in the observation; nodes that are gone have none. O(nodes that
-    /// are different).
-    #[must_use]
-    pub fn positions(&self, observation: &Observation) -> Vec<usize> {
-        if self.all {
-            return (0..observation.nodes().len()).collect();
-        }
-        let some = self.some.iter();
-        some.filter_map(|index| observation.node_position(*index))
-            .collect()
     }
 
     /// What is there, and nothing from now on.

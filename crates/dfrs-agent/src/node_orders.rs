@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_proto::conf::Config;
 use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
-use crate::cluster::MIB;
 use crate::daemons::OrderChanges;
 use crate::ledger::{Ledger, LedgerRecord};
 use crate::needs::{is_measured, need_of};
 use crate::node_changes::NodeChanges;
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedPlace};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedNode, ObservedPlace};
+use crate::request::MIB;
 
 /// Pending jobs that nodes were ordered to end, by node: they are to report when nothing of them is
 /// left.

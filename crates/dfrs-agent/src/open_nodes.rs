@@ -23,6 +23,13 @@ pub(crate) struct OpenNodesKey {
     pub(crate) stated: Option<NodeSet>,
 }
 
+impl OpenNodesKey {
+    /// Whether a node with so many MiB is of another size than the job is for, if it is for one.
+    pub(crate) fn excludes_size(&self, memory_mib: u64) -> bool {
+        self.whole_node_mib.is_some_and(|size| memory_mib != size)
+    }
+}
+
 /// What these terms leave. It only saves work and memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpenNodes(RefCell<BTreeMap<OpenNodesKey, NodeSet>>);
@@ -73,7 +80,8 @@ impl Eq for OpenNodes {}
 mod tests {
     use super::*;
     use crate::model::{job, mix, nodes};
-    use crate::observation::{Observation, ObservedJob, ObservedPlace};
+    use crate::observation::Observation;
+    use crate::records::{ObservedJob, ObservedPlace};
     use dfrs_core::NodeIndex;
 
     fn of_size(whole: u64) -> OpenNodesKey {

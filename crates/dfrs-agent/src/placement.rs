@@ -4,7 +4,8 @@
 use dfrs_core::{Mapping, NodeIndex, Run};
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
+use crate::records::ObservedJob;
 
 /// Some tasks of a job on one node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

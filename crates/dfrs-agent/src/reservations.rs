@@ -4,7 +4,7 @@
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Config;
 
-use crate::observation::ObservedJob;
+use crate::records::ObservedJob;
 
 const SECOND: i64 = 1_000_000;
 /// Beside the time that it takes to park a job, or to write a checkpoint: more than a step may wait

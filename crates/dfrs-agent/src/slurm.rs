@@ -6,7 +6,8 @@ use std::fmt;
 use dfrs_proto::journal::JobOutcome;
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{Observation, ObservedPlace, SnapshotDelta};
+use crate::observation::{Observation, SnapshotDelta};
+use crate::records::ObservedPlace;
 
 /// Slurm's answer when it did not do what was requested.
 #[derive(Clone, Debug, PartialEq, Eq)]

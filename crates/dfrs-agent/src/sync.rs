@@ -8,7 +8,8 @@ use dfrs_proto::conf::Config;
 
 use crate::ledger::{Ledger, LedgerRecord};
 use crate::life::{JobContext, Life};
-use crate::observation::{Observation, ObservedState};
+use crate::observation::Observation;
+use crate::records::ObservedState;
 
 const SECOND: i64 = 1_000_000;
 

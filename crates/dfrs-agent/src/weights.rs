@@ -3,7 +3,8 @@
 use dfrs_core::{Span, Weight};
 use dfrs_proto::conf::{Config, Weighting};
 
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
+use crate::records::ObservedJob;
 
 /// Weights go from 2^-3 to 2^3: below and above, an ordinary job would starve, or all others.
 const MAX_DOUBLINGS: f64 = 3.0;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::observation::{Observation, ObservedJob, ObservedNode};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedNode};
 
 /// MiB of each node of a job that gets all of them. The core plans with one amount for all nodes: a
 /// pending job is for nodes of one size, that of which it may use most nodes (ties: the smaller
@@ -87,11 +88,6 @@ fn most_frequent(sizes: &BTreeMap<u64, u32>, least: u32) -> Option<u64> {
     let best =
         enough.max_by(|(one, of_one), (other, of_other)| of_one.cmp(of_other).then(other.cmp(one)));
     best.map(|(size, _)| *size)
-}
-
-/// Whether the node has another amount than the job is for, if it is for one.
-pub(crate) fn is_left_out(node: &ObservedNode, whole: Option<u64>) -> bool {
-    whole.is_some_and(|memory| node.memory != memory)
 }
 
 #[cfg(test)]

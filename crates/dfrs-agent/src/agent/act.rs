@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use dfrs_core::{Span, Time};
 
 use super::{Agent, SECOND, counts};
-use crate::cluster::{memory_held, memory_on_node};
 use crate::daemons::{Daemons, NodeFacts};
 use crate::life::{JobContext, Life, LifeEvent, LifeStep, ParkStatus, StepResult, TOO_SLOW};
-use crate::observation::{Observation, ObservedJob, ObservedPlace, ObservedState};
+use crate::observation::Observation;
 use crate::placement::NamedPlacement;
+use crate::records::{ObservedJob, ObservedPlace, ObservedState};
+use crate::request::{memory_held, memory_on_node};
 use crate::slurm::{LogLevel, Slurm};
 
 /// A job that ended while slurmctld was away is running for slurmctld until its node has reported

@@ -7,10 +7,11 @@ use dfrs_proto::conf::Mode;
 
 use super::admission::MAX_QUERIES;
 use super::{Agent, SECOND};
-use crate::cluster::{MIB, memory_request};
 use crate::daemons::Daemons;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
 use crate::probe::PassPart;
+use crate::records::ObservedJob;
+use crate::request::{MIB, memory_request};
 use crate::slurm::{LogLevel, Slurm, SlurmError};
 
 /// Waiting tasks of one array that have records of their own.

@@ -8,7 +8,8 @@ use dfrs_core::{Span, Time};
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::node_changes::NodeChanges;
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedState};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedNode, ObservedState};
 use crate::slurm::{LogLevel, Slurm};
 
 /// How often the note is repeated: an administrator who gives a node another reason removes the
@@ -68,7 +69,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if nodes.all {
             news.extend(self.drains.forget_others(observation));
         }
-        for position in nodes.positions(observation) {
+        for position in observation.positions(nodes) {
             let node = &observation.nodes()[position];
             let report = NodeReport {
                 parked: self.parked_on(position, observation),

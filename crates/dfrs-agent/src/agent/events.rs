@@ -129,7 +129,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .retain(|name, _| observation.node(name).is_some());
         }
         let (mut grew, mut drains) = (false, Vec::new());
-        for position in nodes.positions(observation) {
+        for position in observation.positions(&nodes) {
             let node = &observation.nodes()[position];
             let before = self.nodes.get_mut(&node.name);
             grew |= before.as_ref().is_none_or(|before| {

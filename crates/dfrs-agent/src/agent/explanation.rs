@@ -12,8 +12,8 @@ use crate::ledger::LedgerRecord;
 use crate::live_journal::Expected;
 use crate::mobility::{is_settling, mobility_now};
 use crate::needs::need_of;
-use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::NamedPlacement;
+use crate::records::{ObservedJob, ObservedState};
 use crate::slurm::Slurm;
 use crate::weights::deadline_boosted;
 

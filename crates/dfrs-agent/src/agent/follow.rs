@@ -10,7 +10,8 @@ use crate::daemons::Daemons;
 use crate::ledger::LedgerRecord;
 use crate::life::Life;
 use crate::node_changes::NodeChanges;
-use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedState};
 use crate::slurm::Slurm;
 
 /// Jobs by what is to be done about them; brought up to date for jobs that changed.

@@ -11,7 +11,8 @@ use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::life::{JobContext, LifeEvent};
 use crate::live_journal::Expected;
-use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedState};
 use crate::slurm::{LogLevel, Slurm};
 
 /// slurmctld saves its jobs' states every five seconds at most: if it is killed before, a

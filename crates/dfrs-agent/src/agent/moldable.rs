@@ -12,7 +12,8 @@ use crate::ledger::LedgerRecord;
 use crate::life::{JobContext, LifeEvent};
 use crate::moldable::speedup::parse_comment;
 use crate::moldable::{MoldablePlan, Outlook, WaitHistory, decide, reason};
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
+use crate::records::ObservedJob;
 use crate::slurm::Slurm;
 
 /// What is known of these partitions between decisions.

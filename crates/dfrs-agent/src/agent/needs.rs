@@ -9,7 +9,7 @@ use super::Agent;
 use crate::daemons::{Daemons, NodeFacts};
 use crate::ledger::Ledger;
 use crate::needs::is_measured;
-use crate::observation::ObservedState;
+use crate::records::ObservedState;
 use crate::slurm::Slurm;
 
 /// Resets all needs to the requests, until nodes report otherwise.

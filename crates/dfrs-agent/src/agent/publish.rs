@@ -9,8 +9,9 @@ use super::{Agent, SECOND};
 use crate::daemons::{Daemons, OrderChanges};
 use crate::live_journal::Expected;
 use crate::node_orders::{node_orders, order_changes};
-use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::observation::Observation;
 use crate::placement::NamedPlacement;
+use crate::records::{ObservedJob, ObservedState};
 use crate::slurm::{LogLevel, Slurm};
 
 /// How often all reasons are set again.

@@ -6,13 +6,15 @@ use dfrs_core::{Action, Bytes, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
-use crate::cluster::{MIB, memory_on_node, swap_in_use, swap_of};
+use crate::cluster::{swap_in_use, swap_of};
 use crate::daemons::Daemons;
 use crate::life::{JobContext, LifeEvent};
 use crate::limits::needed_share;
 use crate::live_journal::Expected;
 use crate::mobility::is_settling;
-use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedState};
+use crate::request::{MIB, memory_on_node};
 use crate::reservations::{is_reserved, must_vacate};
 use crate::slurm::{LogLevel, Slurm};
 

@@ -11,7 +11,8 @@ use dfrs_core::{Span, Time};
 
 use super::{Agent, SECOND};
 use crate::daemons::Daemons;
-use crate::observation::{Observation, ObservedState};
+use crate::observation::Observation;
+use crate::records::ObservedState;
 use crate::slurm::{LogLevel, Slurm};
 
 /// The first time is when slurmctld no longer tries itself.

@@ -8,7 +8,8 @@ use crate::actual::ActualCluster;
 use crate::cluster::PassFacts;
 use crate::daemons::Daemons;
 use crate::limits::{extension, record_extension};
-use crate::observation::{Observation, ObservedState};
+use crate::observation::Observation;
+use crate::records::ObservedState;
 use crate::slurm::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
-use crate::observation::{ObservedJob, ObservedState};
 use crate::probe::NoProbe;
 use crate::recorder::{NoRecorder, Occasion};
+use crate::records::{ObservedJob, ObservedState};
 use dfrs_proto::conf::Weighting;
 
 mod arrays;

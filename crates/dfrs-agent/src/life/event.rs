@@ -5,7 +5,8 @@ use dfrs_proto::conf::Config;
 
 use super::step::{LifeStep, StepResult};
 use crate::mobility::mobility;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
+use crate::records::ObservedJob;
 
 /// What happened to a job.
 #[derive(Clone, Debug, PartialEq)]

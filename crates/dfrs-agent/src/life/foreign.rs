@@ -6,7 +6,7 @@ use super::phase::LifePhase;
 use super::requeued::lost;
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
-use crate::observation::ObservedState;
+use crate::records::ObservedState;
 
 /// What happens to a job that an operator suspended. Where slurmctld has forgotten that, its
 /// processes are stopped all the same: they go on only after a suspension that Slurm remembers.

@@ -7,9 +7,9 @@ use super::leaving::Next;
 use super::phase::LifePhase;
 use super::requeued::Requeued;
 use super::starting::Starting;
-use crate::live_journal::MemoryShown;
-use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::observation::Observation;
 use crate::placement::NamedPlacement;
+use crate::records::{ObservedJob, ObservedState};
 
 /// What the journal says of a job so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl Life {
         job: &ObservedJob,
         before: &JournalState,
         observation: &Observation,
-        memory: &mut MemoryShown,
+        mut can_move: impl FnMut(&NamedPlacement, &NamedPlacement) -> bool,
     ) -> JournalState {
         let here = || JournalState::Placed(NamedPlacement::of_job(job, observation));
         let waits = || match before {
@@ -45,9 +45,7 @@ impl Life {
         };
         let mut moves = |to: &NamedPlacement| match before {
             // Others may have come there since it was shown there.
-            JournalState::Placed(old) if memory.moves(job, old, to) => {
-                JournalState::Placed(to.clone())
-            }
+            JournalState::Placed(old) if can_move(old, to) => JournalState::Placed(to.clone()),
             _ => JournalState::Paused,
         };
         match &self.phase {

@@ -12,8 +12,8 @@ use super::requeued::{Requeued, lost, start_forgotten};
 use super::step::{LifeStep, StepResult, has_passed};
 use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
-use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::NamedPlacement;
+use crate::records::{ObservedJob, ObservedState};
 
 /// What a job does after it has given up its place by checkpoint and requeue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

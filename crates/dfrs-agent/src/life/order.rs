@@ -2,7 +2,7 @@
 
 use super::Life;
 use super::phase::LifePhase;
-use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
+use crate::records::{ObservedJob, ObservedPlace, ObservedState};
 
 impl Life {
     /// Whether the node of `place` keeps `job` frozen there; `None`: it has no orders for it.

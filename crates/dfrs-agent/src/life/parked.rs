@@ -19,9 +19,9 @@ use super::room::fits_again;
 use super::step::{LifeStep, ParkStatus, StepResult};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
-use crate::cluster::memory_on_node;
-use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
 use crate::placement::NamedPlacement;
+use crate::records::{ObservedJob, ObservedPlace, ObservedState};
+use crate::request::memory_on_node;
 use crate::reservations::is_reserved;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use super::requeued::{lost, start_forgotten};
 use super::step::{LifeStep, ParkStatus, STUCK, StepResult, TOO_SLOW, has_passed};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
-use crate::observation::ObservedState;
+use crate::records::ObservedState;
 
 /// slurmd receives a suspension within this time.
 const SUSPEND_DELIVERY_TIME: Span = Span(3_000_000);

@@ -12,7 +12,7 @@ use super::step::{LifeStep, ParkStatus};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use super::{foreign, running, waiting};
-use crate::observation::ObservedState;
+use crate::records::ObservedState;
 
 /// Where a job is on its way. Every phase but `Waiting`, `Running`, `Parked`, `Paused` and
 /// `Foreign` is something under way. The names are those of the state file.

@@ -11,8 +11,8 @@ use super::phase::LifePhase;
 use super::requeued::Requeued;
 use super::starting::Starting;
 use super::unparking::Unparking;
-use crate::observation::ObservedState;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedState;
 
 impl Life {
     /// The state that the core shall see, or `None` if the job is not DFRS's to decide about now.

@@ -6,8 +6,9 @@ use super::Life;
 use super::leaving::Next;
 use super::phase::LifePhase;
 use super::requeued::Requeued;
-use crate::cluster::memory_request;
-use crate::observation::{Observation, ObservedJob, ObservedNode, ObservedPlace};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedNode, ObservedPlace};
+use crate::request::memory_request;
 
 const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
 const RESUMED_BY_OPERATOR: &str =

@@ -11,7 +11,7 @@ use super::starting::Starting;
 use super::step::{LifeStep, StepResult};
 use super::transition::LifeTransition;
 use super::waiting::taken_by_others;
-use crate::observation::ObservedState;
+use crate::records::ObservedState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Requeued {

@@ -1,9 +1,9 @@
 //! Whether there is room by Slurm's accounting now: what every start and every return waits for.
 
 use super::event::JobContext;
-use crate::cluster::{memory_held, memory_on_node};
-use crate::observation::ObservedPlace;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedPlace;
+use crate::request::{memory_held, memory_on_node};
 
 /// Whether every node of `placement` has the memory that the job needs there, processes that are
 /// still ending included.

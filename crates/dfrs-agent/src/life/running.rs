@@ -10,8 +10,8 @@ use super::phase::LifePhase;
 use super::requeued::{lost, start_forgotten};
 use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
-use crate::observation::ObservedState;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedState;
 
 /// What happens to a running job.
 pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {

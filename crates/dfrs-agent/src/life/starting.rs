@@ -11,8 +11,8 @@ use super::room::has_room;
 use super::step::{LifeStep, NO_ROOM, ROOM_TIMEOUT, StepResult, has_passed};
 use super::transition::{LifeTransition, RETRY_AFTER};
 use super::waiting::taken_by_others;
-use crate::observation::{ObservedJob, ObservedState};
 use crate::placement::{NamedPlacement, NodeTasks};
+use crate::records::{ObservedJob, ObservedState};
 
 /// A start that Slurm refused (for example while a node is still busy with an ended job) is planned
 /// again soon.

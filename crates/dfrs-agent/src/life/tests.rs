@@ -5,8 +5,9 @@ use super::parked::Parked;
 use super::unparking::Unparking;
 use super::*;
 use crate::model::{config, job, nodes};
-use crate::observation::{Observation, ObservedJob, ObservedPlace, ObservedState};
+use crate::observation::Observation;
 use crate::placement::NodeTasks;
+use crate::records::{ObservedJob, ObservedPlace, ObservedState};
 
 /// What becomes of a job with this life by `event`, while Slurm shows it in this state on a node
 /// that has so much memory used, and the step that it requests then.

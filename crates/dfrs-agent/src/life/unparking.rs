@@ -12,8 +12,8 @@ use super::requeued::lost;
 use super::room::fits_again;
 use super::step::{LifeStep, NO_ROOM, ROOM_TIMEOUT, StepResult, has_passed};
 use super::transition::{LifeTransition, RETRY_AFTER};
-use crate::observation::ObservedState;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedState;
 use crate::reservations::is_reserved;
 
 const RESERVED: LifeStep = LifeStep::Abandon("its nodes are reserved");

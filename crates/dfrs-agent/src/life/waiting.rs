@@ -7,8 +7,8 @@ use super::foreign::suspended;
 use super::phase::LifePhase;
 use super::starting::Starting;
 use super::transition::LifeTransition;
-use crate::observation::ObservedState;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedState;
 
 /// What happens to a job that waits for its first start, or to restart.
 pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {

@@ -7,8 +7,9 @@ use dfrs_proto::journal::JobOutcome;
 use super::memory::MemoryShown;
 use crate::ledger::{Ledger, LedgerRecord};
 use crate::life::journal::JournalState;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedJob;
 
 /// What the journal has to say about one job.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +60,10 @@ fn changes_of(
         record.shown.clone()
     };
     let submit = is_new.then_some((job.id, JournalChange::Submit, JournalState::Waiting));
-    let after = record.life.journal_state(job, &before, observation, memory);
+    let can_move = |old: &NamedPlacement, new: &NamedPlacement| memory.moves(job, old, new);
+    let after = record
+        .life
+        .journal_state(job, &before, observation, can_move);
     let id = job.id;
     let turn = between(&before, after).map(|(change, shown)| (id, change, shown));
     submit.into_iter().chain(turn)

@@ -6,7 +6,7 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::journal::EventKind;
 
 use crate::ledger::LedgerRecord;
-use crate::observation::ObservedJob;
+use crate::records::ObservedJob;
 
 /// Slurm says to the second when a job was submitted, and passes come after it: less is no wait.
 const MIN_WAIT: Span = Span(2_000_000);

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::cluster::memory_on_node;
 use crate::ledger::Ledger;
 use crate::life::journal::JournalState;
-use crate::observation::{Observation, ObservedJob};
+use crate::observation::Observation;
 use crate::placement::NamedPlacement;
+use crate::records::ObservedJob;
+use crate::request::memory_on_node;
 
 /// MiB that the journal shows as used on each node: at the end of this pass by jobs that run,
 /// before it by others. Counted at the first call, which is rare.

@@ -9,8 +9,8 @@ use dfrs_proto::journal::{JournalReader, Tolerance, validate};
 use super::*;
 use crate::life::{Life, samples};
 use crate::model::{config, job, nodes};
-use crate::observation::{ObservedPlace, ObservedState};
 use crate::placement::NodeTasks;
+use crate::records::{ObservedPlace, ObservedState};
 
 /// A journal in memory.
 struct Scratch {

@@ -8,7 +8,7 @@ use super::calls::codes;
 use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::program::{CHECKPOINT, JobSubmission, ProgramOutcome};
-use crate::observation::ObservedState;
+use crate::records::ObservedState;
 use crate::state::{State, StateChanges};
 
 /// One act of a user or an operator, or one fault. Jobs are named by their labels, nodes by their

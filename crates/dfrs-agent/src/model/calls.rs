@@ -10,7 +10,7 @@ use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::needs::phase_at;
 use super::work::ModelRun;
-use crate::observation::{ObservedJob, ObservedPlace, ObservedState};
+use crate::records::{ObservedJob, ObservedPlace, ObservedState};
 use crate::slurm::{Ending, JobTimeLimit, LimitExtension, SlurmError};
 
 /// Slurm's error numbers, as far as the model gives them.

@@ -15,7 +15,7 @@ use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
 use super::work::ModelRun;
 use crate::daemons::NodeFacts;
 use crate::need_queries::NeedQueries;
-use crate::observation::ObservedNode;
+use crate::records::ObservedNode;
 use crate::slurm::LogLevel;
 use crate::state::{State, StateChanges};
 

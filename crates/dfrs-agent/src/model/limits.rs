@@ -1,6 +1,6 @@
 //! Time limits that are moved, as `c_shim/requeue.c` moves them.
 
-use crate::observation::ObservedJob;
+use crate::records::ObservedJob;
 use crate::slurm::{JobTimeLimit, LimitExtension};
 
 impl ObservedJob {

@@ -11,7 +11,8 @@ use dfrs_proto::journal::JobOutcome;
 use super::cluster::ClusterModel;
 use super::slurmctld::{JobEntry, NodeEntry};
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
-use crate::observation::{Observation, ObservedNode, ObservedPlace, SnapshotDelta};
+use crate::observation::{Observation, SnapshotDelta};
+use crate::records::{ObservedNode, ObservedPlace};
 use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use crate::state::{StateChanges, Store};
 

@@ -3,7 +3,7 @@
 use dfrs_proto::journal::JobOutcome;
 
 use super::records::JobRecords;
-use crate::observation::{ObservedJob, ObservedNode, ObservedState};
+use crate::records::{ObservedJob, ObservedNode, ObservedState};
 
 /// A job's record.
 #[derive(Clone, Debug)]

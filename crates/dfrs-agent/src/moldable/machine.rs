@@ -7,7 +7,8 @@ use dfrs_moldable::{Busy, ProcessorSet};
 use super::request::{NO_LIMIT, estimate, speedup};
 use crate::cluster::PassFacts;
 use crate::ledger::{Ledger, LedgerRecord};
-use crate::observation::{Observation, ObservedJob, ObservedState};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedState};
 
 /// How long processes take to end, in seconds.
 const ENDING_SECONDS: f64 = 5.0;

@@ -9,7 +9,8 @@ use dfrs_proto::conf::{Config, DEFAULT_LINEAR_SPEEDUP};
 use super::speedup::{Speedup, parse_comment};
 use crate::cluster::{PassFacts, eligible};
 use crate::ledger::LedgerRecord;
-use crate::observation::{Observation, ObservedJob, ObservedNode};
+use crate::observation::Observation;
+use crate::records::{ObservedJob, ObservedNode};
 
 /// How long a job without a time limit is taken to last: a year, in seconds.
 pub(super) const NO_LIMIT: f64 = 365.0 * 86_400.0;

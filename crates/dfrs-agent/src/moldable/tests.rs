@@ -5,8 +5,8 @@ use crate::excluded::Excluded;
 use crate::ledger::LedgerRecord;
 use crate::life::{JobContext, Life};
 use crate::model::{job, nodes};
-use crate::observation::{ObservedNode, ObservedPlace, ObservedState};
 use crate::placement::NamedPlacement as Spots;
+use crate::records::{ObservedNode, ObservedPlace, ObservedState};
 use crate::refusals::Refusals;
 use crate::weights::Weights;
 

@@ -342,7 +342,7 @@ fn partitions(config: &Config, state: &State) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::model::{JobSubmission, ModelSettings, ProgramOutcome, job, nodes};
-    use crate::observation::ObservedJob;
+    use crate::records::ObservedJob;
 
     fn driver(node_count: u32) -> Driver {
         let nodes = nodes(node_count).into_iter();

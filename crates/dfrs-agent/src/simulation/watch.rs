@@ -14,7 +14,7 @@ use super::scenario::SECOND;
 use super::thawed::Thawed;
 use crate::model::acts::Act;
 use crate::model::{ClusterModel, JobEntry, ProgramOutcome};
-use crate::observation::ObservedState;
+use crate::records::ObservedState;
 use crate::slurm::LogLevel;
 
 /// A job that could run and does not, is noticed after this.

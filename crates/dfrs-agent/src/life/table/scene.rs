@@ -5,8 +5,9 @@ use dfrs_core::Time;
 use super::samples::Sample;
 use crate::life::{JobContext, Life, LifeStep, ParkStatus, SECOND, samples};
 use crate::model::{config, job, nodes};
-use crate::observation::{Observation, ObservedJob, ObservedPlace, ObservedState};
+use crate::observation::Observation;
 use crate::placement::{NamedPlacement, NodeTasks};
+use crate::records::{ObservedJob, ObservedPlace, ObservedState};
 
 /// Seconds since the epoch.
 pub(super) const NOW: i64 = 1_000_000;
