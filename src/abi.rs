@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::live::SlurmctldHost;
 use crate::runtime::Runtime;
 use crate::shim;
-use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::slurm::port::LogLevel;
 
 const SUCCESS: i32 = 0;
 const ERROR: i32 = -1;

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use dfrs_agent::clock::Ahead;
 use dfrs_agent::daemons::Daemons;
-use dfrs_agent::slurm::{LogLevel, Slurm};
-use dfrs_agent::state::State;
+use dfrs_agent::publish::state::State;
+use dfrs_agent::slurm::port::{LogLevel, Slurm};
 use dfrs_agent::{Agent, PassReport};
 use dfrs_core::{Span, Time};
 use dfrs_proto::status::{self, BreakerState};
@@ -402,9 +402,9 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
 mod tests {
     use dfrs_agent::Ports;
     use dfrs_agent::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
-    use dfrs_agent::recorder::NoRecorder;
-    use dfrs_agent::records::ObservedState;
-    use dfrs_agent::state::State;
+    use dfrs_agent::publish::recorder::NoRecorder;
+    use dfrs_agent::publish::state::State;
+    use dfrs_agent::slurm::records::ObservedState;
 
     use super::*;
 
@@ -548,9 +548,9 @@ mod tests {
     fn park(slurm: &FakeSlurm, id: u32, memory: u64) {
         let mut world = slurm.0.borrow_mut();
         let place = world.jobs[&1].places[0].clone();
-        let parked = dfrs_agent::records::ObservedJob {
+        let parked = dfrs_agent::slurm::records::ObservedJob {
             state: ObservedState::Suspended,
-            places: vec![dfrs_agent::records::ObservedPlace {
+            places: vec![dfrs_agent::slurm::records::ObservedPlace {
                 memory_mib: 0,
                 ..place
             }],
@@ -674,9 +674,9 @@ mod tests {
         let park = |id: u32| {
             let mut world = slurm.0.borrow_mut();
             let place = world.jobs[&1].places[0].clone();
-            let parked = dfrs_agent::records::ObservedJob {
+            let parked = dfrs_agent::slurm::records::ObservedJob {
                 state: ObservedState::Suspended,
-                places: vec![dfrs_agent::records::ObservedPlace {
+                places: vec![dfrs_agent::slurm::records::ObservedPlace {
                     memory_mib: 0,
                     ..place
                 }],
@@ -713,9 +713,9 @@ mod tests {
         let node = slurm.0.borrow().nodes[0].name.clone();
         daemons.0.borrow_mut().outdated.insert(node);
         let place = slurm.0.borrow().jobs[&1].places[0].clone();
-        let parked = dfrs_agent::records::ObservedJob {
+        let parked = dfrs_agent::slurm::records::ObservedJob {
             state: ObservedState::Suspended,
-            places: vec![dfrs_agent::records::ObservedPlace {
+            places: vec![dfrs_agent::slurm::records::ObservedPlace {
                 memory_mib: 0,
                 ..place
             }],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use dfrs_agent::live_journal;
+use dfrs_agent::publish::live_journal;
 use dfrs_proto::journal::JournalWriter;
 use dfrs_proto::status;
 

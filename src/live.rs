@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dfrs_agent::observation::{Observation, SnapshotDelta};
-use dfrs_agent::records::ObservedPlace;
-use dfrs_agent::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
+use dfrs_agent::slurm::observation::{Observation, SnapshotDelta};
+use dfrs_agent::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
+use dfrs_agent::slurm::records::ObservedPlace;
 use dfrs_proto::conf::{Config, JobField};
 use dfrs_proto::journal::JobOutcome;
 use dfrs_proto::slurm_conf;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::slurm::port::LogLevel;
 
 type Write = dyn Fn(LogLevel, &str) + Send + Sync;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use dfrs_agent::recorder::{Occasion, Recorder};
+use dfrs_agent::publish::recorder::{Occasion, Recorder};
 
 /// A user that makes this file requests a record of the next decision.
 const REQUEST: &str = "dfrs_record";

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dfrs_agent::slurm::{LogLevel, Slurm};
+use dfrs_agent::slurm::port::{LogLevel, Slurm};
 use dfrs_proto::conf::Config;
 
 use crate::library;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use dfrs_agent::clock::MonotonicClock;
-use dfrs_agent::live_journal::Writer;
-use dfrs_agent::slurm::{LogLevel, Slurm};
-use dfrs_agent::state::State;
+use dfrs_agent::publish::live_journal::Writer;
+use dfrs_agent::publish::state::State;
+use dfrs_agent::slurm::port::{LogLevel, Slurm};
 use dfrs_agent::{Agent, Ports};
 use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::{Config, Mode, NeedsSource};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dfrs_agent::slurm::LogLevel;
-use dfrs_agent::state::{State, StateChanges, Store};
+use dfrs_agent::publish::state::{State, StateChanges, Store};
+use dfrs_agent::slurm::port::LogLevel;
 use dfrs_proto::status::StateFileStatus;
 
 use crate::log::Log;

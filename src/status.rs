@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dfrs_agent::Counts;
-use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::slurm::port::LogLevel;
 use dfrs_core::Time;
 use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::status::{

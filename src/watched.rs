@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::slurm::port::LogLevel;
 
 use crate::library;
 use crate::log::Log;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dfrs_agent::daemons::{NodeFacts, OrderChanges};
-use dfrs_agent::need_queries::{NeedQueries, QueryChanges};
+use dfrs_agent::plan::need_queries::{NeedQueries, QueryChanges};
 use dfrs_core::Need;
 
 use super::swap::LearnedSwap;

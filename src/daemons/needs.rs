@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use dfrs_agent::daemons::OrderChanges;
-use dfrs_agent::need_queries::NeedQueries;
+use dfrs_agent::plan::need_queries::NeedQueries;
 use dfrs_core::Need;
 
 /// How often nodes are polled whether a job needs less.

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use dfrs_agent::daemons::OrderChanges;
-use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::slurm::port::LogLevel;
 use dfrs_proto::message::{DesiredState, Message};
 
 use super::facts_store::NodeFactsStore;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::slurm::port::LogLevel;
 use dfrs_proto::journal::JournalSnapshot;
 
 use super::queue::{JournalQueue, JournalWork};

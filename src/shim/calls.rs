@@ -7,7 +7,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null;
 
-use dfrs_agent::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, SlurmError};
+use dfrs_agent::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, SlurmError};
 use dfrs_proto::conf::JobField;
 
 use super::bindings;

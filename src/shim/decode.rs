@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use dfrs_agent::observation::{Observation, SnapshotDelta};
-use dfrs_agent::records::{
+use dfrs_agent::slurm::observation::{Observation, SnapshotDelta};
+use dfrs_agent::slurm::records::{
     ObservedJob, ObservedNode, ObservedPlace, ObservedState, UnsupportedRequest,
 };
 

@@ -3,8 +3,8 @@
 use std::ffi::CString;
 use std::ptr::NonNull;
 
-use dfrs_agent::observation::{Observation, SnapshotDelta};
-use dfrs_agent::slurm::SlurmError;
+use dfrs_agent::slurm::observation::{Observation, SnapshotDelta};
+use dfrs_agent::slurm::port::SlurmError;
 
 use super::calls::{comma_separated, result};
 use super::decode::{SharedNodeSets, apply};

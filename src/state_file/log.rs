@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_agent::ledger::LedgerRecord;
-use dfrs_agent::state::{Head, PersistedJob, State, StateChanges};
+use dfrs_agent::job::ledger::LedgerRecord;
+use dfrs_agent::publish::state::{Head, PersistedJob, State, StateChanges};
 use serde::{Deserialize, Serialize};
 
 /// Grows when an older plugin could not understand the file.

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dfrs_agent::state::StateChanges;
+use dfrs_agent::publish::state::StateChanges;
 use dfrs_proto::status::StateFileStatus;
 
 /// Between the agent and the writer. Grows with the jobs that changed, not with time.

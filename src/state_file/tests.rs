@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use dfrs_agent::ledger::LedgerRecord;
-use dfrs_agent::life::Life;
-use dfrs_agent::state::{Head, PersistedJob};
+use dfrs_agent::job::ledger::LedgerRecord;
+use dfrs_agent::job::life::Life;
+use dfrs_agent::publish::state::{Head, PersistedJob};
 use dfrs_core::{Experience, Span, Time};
 use proptest::prelude::*;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dfrs_agent::slurm::LogLevel;
-use dfrs_agent::state::{Head, PersistedJob, State, StateChanges};
+use dfrs_agent::publish::state::{Head, PersistedJob, State, StateChanges};
+use dfrs_agent::slurm::port::LogLevel;
 
 use super::disk::Disk;
 use super::shared::{StateHandover, StateWork};

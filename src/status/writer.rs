@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dfrs_agent::slurm::LogLevel;
+use dfrs_agent::slurm::port::LogLevel;
 use dfrs_proto::status::Status;
 
 use super::file::StatusFile;

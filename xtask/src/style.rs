@@ -1,5 +1,6 @@
 //! `cargo xtask style`: what no other tool checks.
 
+mod arrows;
 pub mod links;
 mod markers;
 pub mod summary;
@@ -17,7 +18,8 @@ use crate::pictures;
 
 /// Checks that C and shell files name their licence, that Markdown files have links to files and headings
 /// that exist and lines of at most a hundred characters, that the site's contents name every page and charts say what
-/// the text says, that no file has an old word for what docs/glossary.md names, and no type's name stands twice.
+/// the text says, that no file has an old word for what docs/glossary.md names, that no type's name stands twice and that no
+/// import runs against the layers.
 #[derive(Args)]
 pub struct StyleArguments {}
 
@@ -36,6 +38,7 @@ pub fn run(_arguments: &StyleArguments) -> Result<(), String> {
         problems.extend(links::problems(root, path, &text));
         problems.extend(width::problems(path, &text));
         problems.extend(words::problems(path, &text));
+        problems.extend(arrows::problems(path, &text));
         types.read(path, &text);
     }
     let summary = root.join("docs").join(summary::FILE);

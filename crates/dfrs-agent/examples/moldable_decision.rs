@@ -6,16 +6,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use dfrs_agent::cluster::PassFacts;
-use dfrs_agent::excluded::Excluded;
-use dfrs_agent::ledger::{Ledger, LedgerRecord};
-use dfrs_agent::life::{JobContext, Life};
+use dfrs_agent::job::ledger::{Ledger, LedgerRecord};
+use dfrs_agent::job::life::{JobContext, Life};
 use dfrs_agent::model::{job, nodes};
-use dfrs_agent::moldable::{WaitHistory, decide};
-use dfrs_agent::observation::Observation;
-use dfrs_agent::records::{ObservedJob, ObservedPlace, ObservedState};
-use dfrs_agent::refusals::Refusals;
-use dfrs_agent::weights::Weights;
+use dfrs_agent::plan::cluster::PassFacts;
+use dfrs_agent::plan::excluded::Excluded;
+use dfrs_agent::plan::moldable::{WaitHistory, decide};
+use dfrs_agent::plan::refusals::Refusals;
+use dfrs_agent::plan::weights::Weights;
+use dfrs_agent::slurm::observation::Observation;
+use dfrs_agent::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 use dfrs_core::Time;
 use dfrs_proto::conf::Config;
 

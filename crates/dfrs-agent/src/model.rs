@@ -44,10 +44,10 @@ use dfrs_proto::journal::JobOutcome;
 use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
-use crate::observation::{Observation, SnapshotDelta};
-use crate::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
-use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
-use crate::state::{State, StateChanges, Store};
+use crate::publish::state::{State, StateChanges, Store};
+use crate::slurm::observation::{Observation, SnapshotDelta};
+use crate::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 
 /// Orders by which these nodes, of four CPUs, are queried about jobs' needs; each job is counted
 /// with so many eighths of the node.
@@ -320,7 +320,7 @@ impl Slurm for FakeSlurm {
         let answer = |id: &u32| match slurmctld.dependent.contains(id) {
             true => Err(refused("Job dependency is not yet satisfied")),
             false if slurmctld.is_at_limit(*id) => Err(SlurmError {
-                code: crate::slurm::ACCOUNTING_POLICY,
+                code: crate::slurm::port::ACCOUNTING_POLICY,
                 text: "Job violates accounting policy".to_owned(),
             }),
             false => Ok(()),
@@ -365,7 +365,7 @@ impl Slurm for FakeSlurm {
         }
         if (self.0.borrow().max_nodes).is_some_and(|most| places.len() > most) {
             return Err(SlurmError {
-                code: crate::slurm::ACCOUNTING_POLICY,
+                code: crate::slurm::port::ACCOUNTING_POLICY,
                 text: "Job violates accounting policy".to_owned(),
             });
         }

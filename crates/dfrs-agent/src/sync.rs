@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use dfrs_core::Time;
 use dfrs_proto::conf::Config;
 
-use crate::ledger::{Ledger, LedgerRecord};
-use crate::life::{JobContext, Life};
-use crate::observation::Observation;
-use crate::records::ObservedState;
+use crate::job::ledger::{Ledger, LedgerRecord};
+use crate::job::life::{JobContext, Life};
+use crate::slurm::observation::Observation;
+use crate::slurm::records::ObservedState;
 
 const SECOND: i64 = 1_000_000;
 

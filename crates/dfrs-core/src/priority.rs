@@ -10,7 +10,7 @@ use crate::units::{Span, Time};
 /// How a job's priority follows from its flow time (time since submission) and its virtual time
 /// (integral of its yield), both in seconds. A job without virtual time always has infinite
 /// priority, also at the instant of its submission, when its flow time is 0 as well; so has one
-/// that [comes first](Job::comes_first).
+/// that [comes first](Job::starved).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PriorityFunction {
     /// flow / vt² (TPDS, Section 4.1): the default.

@@ -178,7 +178,7 @@ impl Roster {
         self.cluster.jobs[index].virtual_time = virtual_time;
     }
 
-    /// Says whether a job [comes first](Job::comes_first).
+    /// Says whether a job [comes first](Job::starved).
     pub fn set_starved(&mut self, id: JobId, starved: bool) {
         if let Some(job) = self.cluster.job_mut(id) {
             job.starved = starved;

@@ -35,7 +35,7 @@ pub struct SimSettings {
     pub period: Option<Span>,
     /// How batch schedulers know how long jobs run.
     pub estimates: Estimates,
-    /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::SimSettings`]): as the plugin
+    /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::Settings`]): as the plugin
     /// does, and not as in the papers.
     pub keep_equal_jobs: bool,
     /// How long a turn is in gang scheduling, above 0.

@@ -8,8 +8,8 @@ use super::calls::codes;
 use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::program::{CHECKPOINT, JobSubmission, ProgramOutcome};
-use crate::records::ObservedState;
-use crate::state::{State, StateChanges};
+use crate::publish::state::{State, StateChanges};
+use crate::slurm::records::ObservedState;
 
 /// One act of a user or an operator, or one fault. Jobs are named by their labels, nodes by their
 /// positions in the node table.

@@ -2,7 +2,7 @@
 //! queue, by memory (as with `OverSubscribe=FORCE`).
 
 use super::cluster::ClusterModel;
-use crate::records::{ObservedJob, ObservedPlace, ObservedState};
+use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
 impl ClusterModel {
     pub(super) fn backfill(&mut self) {

@@ -10,8 +10,8 @@ use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::needs::phase_at;
 use super::work::ModelRun;
-use crate::records::{ObservedJob, ObservedPlace, ObservedState};
-use crate::slurm::{Ending, JobTimeLimit, LimitExtension, SlurmError};
+use crate::slurm::port::{Ending, JobTimeLimit, LimitExtension, SlurmError};
+use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
 /// Slurm's error numbers, as far as the model gives them.
 pub(super) mod codes {

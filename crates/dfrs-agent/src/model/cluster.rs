@@ -14,10 +14,10 @@ use super::settings::ModelSettings;
 use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
 use super::work::ModelRun;
 use crate::daemons::NodeFacts;
-use crate::need_queries::NeedQueries;
-use crate::records::ObservedNode;
-use crate::slurm::LogLevel;
-use crate::state::{State, StateChanges};
+use crate::plan::need_queries::NeedQueries;
+use crate::publish::state::{State, StateChanges};
+use crate::slurm::port::LogLevel;
+use crate::slurm::records::ObservedNode;
 
 pub(super) const SECOND: i64 = 1_000_000;
 /// slurmctld pings its nodes and looks at time limits (`PERIODIC_TIMEOUT`, 30 s; pings: a third of

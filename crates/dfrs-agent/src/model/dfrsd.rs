@@ -11,7 +11,7 @@ use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::machine::ModelNode;
 use crate::daemons::{NodeFacts, OrderChanges};
-use crate::need_queries::NeedQueries;
+use crate::plan::need_queries::NeedQueries;
 
 /// A node that was not reached is tried again after this.
 pub(crate) const RESEND_INTERVAL: Span = Span(5 * SECOND);

@@ -6,7 +6,7 @@ use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::program::{JobSubmission, ProgramOutcome};
 use super::slurmctld::JobEntry;
-use crate::records::{ObservedJob, ObservedState};
+use crate::slurm::records::{ObservedJob, ObservedState};
 
 impl ClusterModel {
     /// A user submits a job, or an array.

@@ -7,7 +7,7 @@ use dfrs_proto::journal::JobOutcome;
 use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::program::ProgramOutcome;
-use crate::records::{ObservedJob, ObservedState};
+use crate::slurm::records::{ObservedJob, ObservedState};
 
 /// A slurmstepd that does not reach slurmctld repeats after this time that its job has ended
 /// (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and 24.11).

@@ -1,7 +1,7 @@
 //! Time limits that are moved, as `c_shim/requeue.c` moves them.
 
-use crate::records::ObservedJob;
-use crate::slurm::{JobTimeLimit, LimitExtension};
+use crate::slurm::port::{JobTimeLimit, LimitExtension};
+use crate::slurm::records::ObservedJob;
 
 impl ObservedJob {
     /// `dfrs_job_extend_time()`. Returns what the limit was before.

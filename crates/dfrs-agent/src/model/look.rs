@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::acts::Act;
 use super::cluster::ClusterModel;
 use super::slurmctld::{JobEntry, NodeEntry};
-use crate::records::ObservedState;
+use crate::slurm::records::ObservedState;
 
 impl ClusterModel {
     /// Everything that is broken is mended, and no job is held or suspended any more, but these

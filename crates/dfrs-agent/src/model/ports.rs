@@ -11,10 +11,10 @@ use dfrs_proto::journal::JobOutcome;
 use super::cluster::ClusterModel;
 use super::slurmctld::{JobEntry, NodeEntry};
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
-use crate::observation::{Observation, SnapshotDelta};
-use crate::records::{ObservedNode, ObservedPlace};
-use crate::slurm::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
-use crate::state::{StateChanges, Store};
+use crate::publish::state::{StateChanges, Store};
+use crate::slurm::observation::{Observation, SnapshotDelta};
+use crate::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
+use crate::slurm::records::{ObservedNode, ObservedPlace};
 
 /// The number of retries in a row that no call needs: what Slurm refuses for the rest of a second
 /// is requested ten times.

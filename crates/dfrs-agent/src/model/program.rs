@@ -2,7 +2,7 @@
 
 use dfrs_core::Span;
 
-use crate::records::ObservedJob;
+use crate::slurm::records::ObservedJob;
 
 /// The word by which a user says that a program is prepared for the warning.
 pub(super) const CHECKPOINT: &str = "dfrs:checkpoint";

@@ -2,7 +2,7 @@
 
 use super::cluster::{ClusterModel, SECOND};
 use super::slurmctld::JobEntry;
-use crate::records::{ObservedJob, ObservedState};
+use crate::slurm::records::{ObservedJob, ObservedState};
 
 /// A job without a limit ends after this, for all that Slurm knows: a year.
 const NO_LIMIT: i64 = 365 * 24 * 3600;

@@ -3,7 +3,7 @@
 use dfrs_proto::journal::JobOutcome;
 
 use super::records::JobRecords;
-use crate::records::{ObservedJob, ObservedNode, ObservedState};
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedState};
 
 /// A job's record.
 #[derive(Clone, Debug)]

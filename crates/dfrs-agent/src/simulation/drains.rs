@@ -6,7 +6,7 @@ use dfrs_core::Time;
 
 use super::scenario::SECOND;
 use crate::model::{ClusterModel, JobEntry};
-use crate::records::ObservedState;
+use crate::slurm::records::ObservedState;
 
 /// What is wrong for longer than this is noticed.
 const REASON_TIMEOUT: i64 = 60 * SECOND;

@@ -10,12 +10,12 @@ use dfrs_proto::journal::{JournalEvent, JournalWriter};
 
 use super::journal::MemoryJournal;
 use crate::clock::MonotonicClock;
-use crate::live_journal::Writer;
 use crate::model::acts::Act;
 use crate::model::{ClusterModel, DaemonsPort, SharedModel, SlurmPort, StorePort};
 use crate::probe::NoProbe;
-use crate::recorder::NoRecorder;
-use crate::state::State;
+use crate::publish::live_journal::Writer;
+use crate::publish::recorder::NoRecorder;
+use crate::publish::state::State;
 use crate::{Agent, Ports};
 
 /// How often the plugin looks whether there is something to do.
@@ -342,7 +342,7 @@ fn partitions(config: &Config, state: &State) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::model::{JobSubmission, ModelSettings, ProgramOutcome, job, nodes};
-    use crate::records::ObservedJob;
+    use crate::slurm::records::ObservedJob;
 
     fn driver(node_count: u32) -> Driver {
         let nodes = nodes(node_count).into_iter();

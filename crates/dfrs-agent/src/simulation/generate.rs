@@ -8,7 +8,7 @@ use super::draw::Draw;
 use super::scenario::{NodeGroup, SECOND, TrialScenario};
 use crate::model::acts::Act;
 use crate::model::{JobSubmission, ModelSettings, job};
-use crate::records::ObservedJob;
+use crate::slurm::records::ObservedJob;
 
 /// Something that a scenario may have in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

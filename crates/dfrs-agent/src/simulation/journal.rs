@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use dfrs_proto::journal::{JournalEvent, JournalReader, JournalSnapshot, JournalWriter};
 
-use crate::live_journal::Writer;
+use crate::publish::live_journal::Writer;
 
 /// What was written and not taken yet.
 #[derive(Clone, Debug, Default)]

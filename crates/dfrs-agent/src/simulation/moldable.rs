@@ -6,7 +6,7 @@ use super::draw::Draw;
 use super::scenario::{NodeGroup, SECOND, TrialScenario};
 use crate::model::JobSubmission;
 use crate::model::acts::Act;
-use crate::records::ObservedJob;
+use crate::slurm::records::ObservedJob;
 
 /// Makes some partitions of the scenario moldable, for good or for a while, and their jobs, too.
 pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {

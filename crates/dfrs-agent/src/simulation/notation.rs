@@ -8,7 +8,7 @@ use dfrs_core::Span;
 use super::scenario::{NodeGroup, SECOND};
 use crate::model::acts::Act;
 use crate::model::{JobSubmission, ModelSettings, job};
-use crate::records::ObservedJob;
+use crate::slurm::records::ObservedJob;
 
 pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_proto::journal::{EventKind, JournalEvent};
 
-use crate::live_journal::BY_OTHERS;
+use crate::publish::live_journal::BY_OTHERS;
 
 /// Jobs that DFRS has started, and whose start is not in the journal yet.
 #[derive(Debug, Default)]

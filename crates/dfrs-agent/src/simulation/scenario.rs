@@ -21,7 +21,7 @@ use dfrs_core::{Span, Time};
 use super::notation;
 use crate::model::acts::Act;
 use crate::model::{ClusterModel, ModelSettings};
-use crate::records::ObservedNode;
+use crate::slurm::records::ObservedNode;
 
 /// UNIX seconds at which every scenario begins.
 const BEGINS: i64 = 1_000_000;

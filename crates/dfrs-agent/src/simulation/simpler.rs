@@ -5,7 +5,7 @@ use dfrs_core::Span;
 use super::scenario::{SECOND, TrialScenario};
 use crate::model::acts::Act;
 use crate::model::{JobSubmission, ModelSettings, job};
-use crate::records::ObservedJob;
+use crate::slurm::records::ObservedJob;
 
 /// The simplification of this number, if there are so many: `None` inside if it changes nothing, or
 /// makes a scenario in which jobs can never finish. Each of them makes the scenario smaller by some

@@ -7,7 +7,7 @@ use dfrs_core::Time;
 
 use super::scenario::SECOND;
 use crate::model::{ClusterModel, RESEND_INTERVAL};
-use crate::records::ObservedState;
+use crate::slurm::records::ObservedState;
 
 /// So long after its memory is counted again, a job is thawed.
 const THAW_TIMEOUT: i64 = 2 * SECOND;

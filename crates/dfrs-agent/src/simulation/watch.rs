@@ -14,8 +14,8 @@ use super::scenario::SECOND;
 use super::thawed::Thawed;
 use crate::model::acts::Act;
 use crate::model::{ClusterModel, JobEntry, ProgramOutcome};
-use crate::records::ObservedState;
-use crate::slurm::LogLevel;
+use crate::slurm::port::LogLevel;
+use crate::slurm::records::ObservedState;
 
 /// A job that could run and does not, is noticed after this.
 const STARVATION_TIMEOUT: i64 = 400 * SECOND;

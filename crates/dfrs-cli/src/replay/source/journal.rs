@@ -5,7 +5,7 @@ mod job;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use dfrs_agent::live_journal::BY_OTHERS;
+use dfrs_agent::publish::live_journal::BY_OTHERS;
 use dfrs_core::{Bytes, Cores, Time};
 use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalReader, PlatformNode};
 use dfrs_sim::JobRecord;

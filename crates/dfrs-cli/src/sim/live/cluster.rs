@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dfrs_agent::model::acts::Act;
 use dfrs_agent::model::{ClusterModel, JobSubmission, ModelSettings as Timing, job};
-use dfrs_agent::records::{ObservedJob, ObservedNode};
+use dfrs_agent::slurm::records::{ObservedJob, ObservedNode};
 use dfrs_core::{Policy, RunTimeHint, Span, Time};
 use dfrs_proto::conf::Config;
 use dfrs_sim::SimSettings;

@@ -1,0 +1,38 @@
+//! Foreign: suspended by an operator, so not DFRS's to touch until it runs again.
+
+use super::event::{JobContext, LifeEvent};
+use super::parking::stop_forgotten;
+use super::phase::LifePhase;
+use super::requeued::lost;
+use super::transition::LifeTransition;
+use super::unparking::Unparking;
+use crate::slurm::records::ObservedState;
+
+/// What happens to a job that an operator suspended. Where slurmctld has forgotten that, its
+/// processes are stopped all the same: they go on only after a suspension that Slurm remembers.
+pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    match (event, context.job.state) {
+        (LifeEvent::Forgotten { was_requeued }, _) => stop_forgotten(*was_requeued, context),
+        (LifeEvent::Seen, ObservedState::Running) => {
+            Some(LifeTransition::to(LifePhase::Running).left_alone())
+        }
+        (LifeEvent::Seen, ObservedState::Pending) => Some(lost(context)),
+        // An operator's hold on top of DFRS's own suspension was released.
+        (LifeEvent::Seen, ObservedState::Suspended)
+            if !context.job.may_be_suspended_by_operator() =>
+        {
+            Some(LifeTransition::to(suspended(context)))
+        }
+        _ => None,
+    }
+}
+
+/// The phase of a job that is suspended although nothing was planned for it: an operator's
+/// suspension, or one of DFRS's own, whose record was lost.
+pub(super) fn suspended(context: &JobContext) -> LifePhase {
+    if context.job.may_be_suspended_by_operator() {
+        LifePhase::Foreign
+    } else {
+        LifePhase::Unparking(Unparking::here(context))
+    }
+}

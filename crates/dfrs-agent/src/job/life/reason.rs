@@ -1,0 +1,159 @@
+//! What squeue shows as the reason of a job that waits.
+
+use dfrs_core::Blocked;
+
+use super::Life;
+use super::leaving::Next;
+use super::phase::LifePhase;
+use super::requeued::Requeued;
+use crate::slurm::observation::Observation;
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace};
+use crate::slurm::request::memory_request;
+
+const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
+const RESUMED_BY_OPERATOR: &str =
+    "DFRS: resumed by an operator; comes back as soon as its memory is free, before all others";
+
+impl Life {
+    /// The text for `job`, with what the last decision said about it; `None`: Slurm's own.
+    #[must_use]
+    pub fn reason(
+        &self,
+        job: &ObservedJob,
+        blocked: Option<Blocked>,
+        observation: &Observation,
+    ) -> Option<String> {
+        let why = || blocked_text(job, blocked, observation);
+        if job.is_suspended_by_operator() {
+            return Some(SUSPENDED.to_owned());
+        }
+        let text = match &self.phase {
+            LifePhase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
+            LifePhase::Waiting => format!("DFRS: {}", phrase(job, blocked?, observation)),
+            LifePhase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
+            LifePhase::Requeued(Requeued { next, .. }) => match next {
+                Next::Restart => "DFRS: was requeued, starts again".to_owned(),
+                Next::Move(_) => "DFRS: moves to other nodes".to_owned(),
+                Next::Pause => "DFRS: pausing".to_owned(),
+            },
+            LifePhase::Parked(parked) if parked.called_back => RESUMED_BY_OPERATOR.to_owned(),
+            LifePhase::Parked(_) => match draining_node(job, observation) {
+                Some(node) => format!(
+                    "DFRS: parked; {node} drains and waits for it, it comes back there before others"
+                ),
+                None => format!("DFRS: parked; {}", why()),
+            },
+            LifePhase::Parking(_) => "DFRS: being parked".to_owned(),
+            LifePhase::Unparking(_) => "DFRS: resumes as soon as its memory is free".to_owned(),
+            LifePhase::Running
+            | LifePhase::Leaving(_)
+            | LifePhase::Warned(_)
+            | LifePhase::Foreign => return None,
+        };
+        Some(text)
+    }
+}
+
+fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Observation) -> String {
+    blocked.map_or_else(
+        || "waits for the next decision".to_owned(),
+        |why| phrase(job, why, observation),
+    )
+}
+
+/// A node of the job's that takes nothing new; none if another one is down.
+fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<&'a str> {
+    let node = |place: &ObservedPlace| {
+        let position = observation.node_position(place.node)?;
+        observation.nodes().get(position)
+    };
+    let own = || job.places.iter().filter_map(node);
+    let draining = own().find(|node| node.drains())?;
+    (!own().any(|node| node.down)).then_some(draining.name.as_str())
+}
+
+fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
+    match why {
+        Blocked::NeverFits if job.free_until_seconds > 0 => {
+            "waits for nodes: a reservation is there, or begins before its time limit would end"
+                .to_owned()
+        }
+        Blocked::NeverFits if observation.has_exclusivity_limits(job) => {
+            "waits for nodes: other jobs there exclude it (--exclusive=user, MCS labels)".to_owned()
+        }
+        Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
+        Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
+        Blocked::Cpu => {
+            "waits for CPU: jobs on several nodes have whole CPUs, jobs that are long by their limit wait for idle ones"
+                .to_owned()
+        }
+        Blocked::Reserved => {
+            "waits: what is free is reserved for the job that has waited longest".to_owned()
+        }
+        Blocked::OwnNodesFull => format!(
+            "waits for memory on its own nodes ({})",
+            request(job, observation)
+        ),
+        Blocked::NodesUnavailable if job.has_place() => "its nodes are down".to_owned(),
+        Blocked::NodesUnavailable => "its nodes are down, draining or powered down".to_owned(),
+        _ => "waits for the next decision".to_owned(),
+    }
+}
+
+fn request(job: &ObservedJob, observation: &Observation) -> String {
+    let tasks = counted(u64::from(job.tasks), "task");
+    if job.wants_whole_nodes() {
+        return format!("all memory of each node, {tasks}");
+    }
+    let (task, node) = memory_request(job, observation);
+    let (amount, of) = if task.0 > 0 {
+        (task.0, "task")
+    } else {
+        (node.0, "node")
+    };
+    format!("{} MB a {of}, {tasks}", amount >> 20)
+}
+
+/// Why no node, or no set of nodes, holds the job.
+fn impossible(job: &ObservedJob, observation: &Observation) -> String {
+    let asks = format!("asks for {}", request(job, observation));
+    let nodes = usable_nodes(job, observation);
+    if nodes.is_empty() {
+        return "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
+                --mincpus, -B and reservations"
+            .to_owned();
+    }
+    let (task, node) = memory_request(job, observation);
+    let holds = |memory: u64| {
+        let left = (memory << 20).checked_sub(node.0);
+        left.map_or(0, |left| left.checked_div(task.0).unwrap_or(u64::MAX))
+    };
+    let slots = nodes.iter().map(|node| holds(node.memory));
+    let slots = slots.fold(0u64, u64::saturating_add);
+    let largest = nodes.iter().map(|node| node.memory).max().unwrap_or(0);
+    let number = counted(u64::try_from(nodes.len()).unwrap_or(u64::MAX), "node");
+    if slots == 0 {
+        format!("{asks}, the largest node that it may use has {largest} MB")
+    } else if slots < u64::from(job.tasks) {
+        let tasks = counted(slots, "such task");
+        format!("{asks}, the memory of the {number} that it may use holds {tasks}")
+    } else {
+        format!("{asks}, not to be laid out on the {number} that it may use as it asks")
+    }
+}
+
+fn usable_nodes<'a>(job: &ObservedJob, observation: &'a Observation) -> Vec<&'a ObservedNode> {
+    let node = |index: &u32| {
+        let position = observation.node_position(*index)?;
+        observation.nodes().get(position)
+    };
+    match &job.eligible {
+        Some(eligible) => eligible.iter().filter_map(node).collect(),
+        None => observation.nodes().iter().collect(),
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}

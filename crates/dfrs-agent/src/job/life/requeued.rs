@@ -1,0 +1,91 @@
+//! Requeued: back in Slurm's queue while its last processes end, by DFRS's doing or because it lost
+//! its place. When they are gone it waits, restarts, or starts where it was to move.
+
+use dfrs_core::Mobility;
+use serde::{Deserialize, Serialize};
+
+use super::event::{JobContext, LifeEvent};
+use super::leaving::Next;
+use super::phase::LifePhase;
+use super::starting::Starting;
+use super::step::{LifeStep, StepResult};
+use super::transition::LifeTransition;
+use super::waiting::taken_by_others;
+use crate::slurm::records::ObservedState;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Requeued {
+    /// What follows.
+    pub(super) next: Next,
+    /// The last process is gone and its memory is free.
+    pub(super) gone: bool,
+}
+
+impl Requeued {
+    pub(super) fn next_step(&self) -> Option<LifeStep> {
+        self.gone.then_some(LifeStep::ClearBeginTime)
+    }
+
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+        match event {
+            LifeEvent::Seen => self.seen(context),
+            LifeEvent::Did(LifeStep::ClearBeginTime, StepResult::Done) => {
+                Some(self.arrives(context))
+            }
+            LifeEvent::Did(_, StepResult::Refused) => Some(LifeTransition::same_step_later()),
+            LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Waiting)),
+            LifeEvent::Planned(_)
+            | LifeEvent::Did(..)
+            | LifeEvent::NotParked
+            | LifeEvent::Forgotten { .. } => None,
+        }
+    }
+
+    fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
+        match context.job.state {
+            ObservedState::Pending if !self.gone && !context.job.completing => {
+                Some(LifeTransition::to(LifePhase::Requeued(Self {
+                    next: self.next.clone(),
+                    gone: true,
+                })))
+            }
+            _ => taken_by_others(context),
+        }
+    }
+
+    /// It waits, or it goes where it was to move.
+    fn arrives(&self, context: &JobContext) -> LifeTransition {
+        match &self.next {
+            Next::Pause => LifeTransition::to(LifePhase::Paused).moved(),
+            Next::Restart => LifeTransition::to(LifePhase::Waiting).begins_again(),
+            Next::Move(placement) => LifeTransition::to(LifePhase::Starting(Starting {
+                placement: placement.clone(),
+                since: context.now,
+                resumes: true,
+            }))
+            .moved(),
+        }
+    }
+}
+
+/// The job is back in the queue without DFRS's doing: requeued by others, or its node failed.
+pub(super) fn lost(context: &JobContext) -> LifeTransition {
+    let next = if context.mobility() == Mobility::Checkpoint {
+        Next::Pause
+    } else {
+        Next::Restart
+    };
+    LifeTransition::to(LifePhase::Requeued(Requeued { next, gone: false }))
+        .orphaned(!context.job.completing)
+}
+
+/// slurmctld has forgotten that the job it shows as pending had started: its nodes run it, and are
+/// ordered to end it.
+pub(super) fn start_forgotten(was_requeued: bool, context: &JobContext) -> Option<LifeTransition> {
+    let is_forgotten = context.job.state == ObservedState::Pending && !was_requeued;
+    is_forgotten.then(|| {
+        let mut turn = lost(context).orphaned(true);
+        turn.effects.forgotten = Some("had started");
+        turn
+    })
+}

@@ -1,0 +1,91 @@
+//! Starting: planned to start here, for the first time or to come back from a checkpoint, and
+//! waiting until the memory is free by Slurm's accounting.
+
+use dfrs_core::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::event::{JobContext, LifeEvent};
+use super::phase::LifePhase;
+use super::requeued::start_forgotten;
+use super::room::has_room;
+use super::step::{LifeStep, NO_ROOM, ROOM_TIMEOUT, StepResult, has_passed};
+use super::transition::{LifeTransition, RETRY_AFTER};
+use super::waiting::taken_by_others;
+use crate::job::placement::{NamedPlacement, NodeTasks};
+use crate::slurm::records::{ObservedJob, ObservedState};
+
+/// A start that Slurm refused (for example while a node is still busy with an ended job) is planned
+/// again soon.
+const START_AGAIN_AFTER: Span = Span(2_000_000);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Starting {
+    /// Where.
+    pub(super) placement: NamedPlacement,
+    /// Since when.
+    pub(super) since: Time,
+    /// It was paused before, so this brings it back.
+    pub(super) resumes: bool,
+}
+
+impl Starting {
+    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+        if context.job.state != ObservedState::Pending {
+            return None;
+        }
+        if is_gone(context.job) && has_room(&self.placement, context) {
+            return Some(LifeStep::Start(self.placement.clone()));
+        }
+        has_passed(self.since, ROOM_TIMEOUT, context.now).then_some(NO_ROOM)
+    }
+
+    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+        match event {
+            LifeEvent::Seen => taken_by_others(context),
+            LifeEvent::Did(step, answer) => self.did(step, answer),
+            LifeEvent::Forgotten { was_requeued } => {
+                let turn = start_forgotten(*was_requeued, context)?;
+                Some(LifeTransition {
+                    last_place: Some(self.placement.clone()),
+                    ..turn
+                })
+            }
+            LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Waiting)),
+            LifeEvent::Planned(_) | LifeEvent::NotParked => None,
+        }
+    }
+
+    /// Whether it waits for memory on one of these nodes.
+    pub(super) fn lacks_room_on(&self, nodes: &NamedPlacement, context: &JobContext) -> bool {
+        let is_among = |spot: &&NodeTasks| nodes.0.iter().any(|other| other.node == spot.node);
+        let shared = self.placement.0.iter().filter(is_among).cloned();
+        !has_room(&NamedPlacement(shared.collect()), context)
+    }
+
+    fn did(&self, step: &LifeStep, answer: &StepResult) -> Option<LifeTransition> {
+        match (step, answer) {
+            (LifeStep::Start(_), StepResult::Done) => Some(LifeTransition::to(LifePhase::Running)),
+            (LifeStep::Start(_), StepResult::Gated) => Some(self.waits_again()),
+            (LifeStep::Start(_), StepResult::Refused) => {
+                Some(self.waits_again().after(START_AGAIN_AFTER))
+            }
+            (LifeStep::Abandon(_), _) => Some(self.waits_again().after(RETRY_AFTER)),
+            _ => None,
+        }
+    }
+
+    /// As it did before; others were decided about as if it were here.
+    fn waits_again(&self) -> LifeTransition {
+        let phase = if self.resumes {
+            LifePhase::Paused
+        } else {
+            LifePhase::Waiting
+        };
+        LifeTransition::to(phase).freed()
+    }
+}
+
+/// Nothing of an earlier run is left.
+fn is_gone(job: &ObservedJob) -> bool {
+    !job.completing && !job.steps_alive
+}

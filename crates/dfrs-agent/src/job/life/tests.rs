@@ -1,0 +1,154 @@
+//! What others do to a job while DFRS has something under way for it.
+
+use super::leaving::{LeavingPhase, Next};
+use super::parked::Parked;
+use super::unparking::Unparking;
+use super::*;
+use crate::job::placement::NodeTasks;
+use crate::model::{config, job, nodes};
+use crate::slurm::observation::Observation;
+use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
+
+/// What becomes of a job with this life by `event`, while Slurm shows it in this state on a node
+/// that has so much memory used, and the step that it requests then.
+fn after(
+    event: &LifeEvent,
+    mut life: Life,
+    (state, memory, used): (ObservedState, u64, u64),
+) -> (Life, Option<LifeStep>) {
+    let place = ObservedPlace {
+        node: 0,
+        tasks: 1,
+        memory_mib: memory,
+    };
+    let job = ObservedJob {
+        state,
+        priority: if state == ObservedState::Suspended {
+            0
+        } else {
+            1000
+        },
+        places: vec![place],
+        ..job(1, 1)
+    };
+    let mut nodes = nodes(1);
+    nodes[0].allocated_memory_mib = used;
+    let observation = Observation::new([job.clone()], nodes);
+    let config = config();
+    let context = JobContext::new(&job, &observation, &config, Time(0));
+    life.on(event, &context);
+    let step = life.next_step(&context, ParkStatus::Unknown);
+    (life, step)
+}
+
+/// The next step of a job with this life that is suspended and has no priority, by a hold or
+/// without one.
+fn step_without_priority(life: &Life, memory: u64, on_hold: bool) -> Option<LifeStep> {
+    let place = ObservedPlace {
+        node: 0,
+        tasks: 1,
+        memory_mib: memory,
+    };
+    let job = ObservedJob {
+        state: ObservedState::Suspended,
+        priority: 0,
+        on_hold,
+        places: vec![place],
+        ..job(1, 1)
+    };
+    let observation = Observation::new([job.clone()], nodes(1));
+    life.next_step(
+        &JobContext::new(&job, &observation, &config(), Time(0)),
+        ParkStatus::Unknown,
+    )
+}
+
+#[test]
+fn held_job_comes_back_unless_an_operator_suspended_it() {
+    let coming_back = samples::unparking();
+    assert_eq!(
+        step_without_priority(&coming_back, 100, true),
+        Some(LifeStep::Resume)
+    );
+    assert_eq!(step_without_priority(&coming_back, 100, false), None);
+}
+
+#[test]
+fn job_started_and_suspended_by_operator_is_left_alone() {
+    for life in [samples::starting(), samples::pausing()] {
+        let shown = (ObservedState::Suspended, 100, 100);
+        let (life, step) = after(&LifeEvent::Seen, life, shown);
+        assert!(
+            life.is_suspended_by_operator() && step.is_none(),
+            "{life:?}"
+        );
+    }
+}
+
+#[test]
+fn resumed_job_is_not_stopped_when_its_memory_is_counted() {
+    let shown = (ObservedState::Running, 100, 1000);
+    let (life, step) = after(&LifeEvent::Seen, samples::parked(), shown);
+    assert!(life.is_running() && step.is_none(), "{life:?}");
+}
+
+#[test]
+fn unsaved_memory_release_is_claimed_when_job_is_handed_back() {
+    let shown = (ObservedState::Suspended, 0, 0);
+    let (_, step) = after(&LifeEvent::HandedBack, samples::parking(), shown);
+    assert_eq!(step, Some(LifeStep::ClaimMemory(vec![100])));
+}
+
+/// A job that Slurm shows suspended on node 0 alone, with this life from when it was parked on
+/// nodes 0 and 1.
+fn on_one_of_two(phase: LifePhase) -> (Life, Option<LifeStep>) {
+    let shown = (ObservedState::Suspended, 0, 0);
+    after(&LifeEvent::Seen, samples::in_phase(phase), shown)
+}
+
+#[test]
+fn parked_job_that_lost_a_node_comes_back_to_the_others() {
+    let spot = |node: &str| NodeTasks {
+        node: node.into(),
+        tasks: 1,
+    };
+    let parked = Parked {
+        placement: NamedPlacement(vec![spot("n0"), spot("n1")]),
+        memory: vec![70, 80],
+        called_back: false,
+        is_unheard: false,
+    };
+    let (life, step) = on_one_of_two(LifePhase::Parked(parked.clone()));
+    let LifePhase::Parked(left) = &life.phase else {
+        panic!("{life:?}");
+    };
+    assert_eq!(left.placement, NamedPlacement(vec![spot("n0")]));
+    assert_eq!(left.memory, [70]);
+    assert_eq!(step, None);
+    let (_, step) = on_one_of_two(LifePhase::Unparking(Unparking {
+        placement: parked.placement,
+        memory: parked.memory,
+        since: Time(0),
+        is_forgotten: false,
+    }));
+    assert_eq!(step, Some(LifeStep::ClaimMemory(vec![70])));
+}
+
+#[test]
+fn pending_warning_counts_as_sent_when_slurmctld_was_killed() {
+    let warning = |next| {
+        let life = samples::in_phase(LifePhase::Leaving(LeavingPhase { next }));
+        let before = life.warning();
+        let shown = (ObservedState::Running, 100, 100);
+        let forgotten = LifeEvent::Forgotten {
+            was_requeued: false,
+        };
+        (before, after(&forgotten, life, shown).0.warning())
+    };
+    assert_eq!(warning(Next::Pause), (Warning::Doubtful, Warning::Sent));
+    // It is not warned, but restarts.
+    assert_eq!(
+        warning(Next::Restart),
+        (Warning::Doubtful, Warning::Doubtful)
+    );
+}

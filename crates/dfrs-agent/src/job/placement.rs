@@ -1,0 +1,78 @@
+//! Where a job's tasks are, by node name: what survives a restart of slurmctld, in which node
+//! indexes may change.
+
+use dfrs_core::{Mapping, NodeIndex, Run};
+use serde::{Deserialize, Serialize};
+
+use crate::slurm::observation::Observation;
+use crate::slurm::records::ObservedJob;
+
+/// Some tasks of a job on one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeTasks {
+    /// Node name.
+    pub node: String,
+    /// Tasks there, at least 1.
+    pub tasks: u32,
+}
+
+/// Where a job's tasks are: one spot a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedPlacement(pub Vec<NodeTasks>);
+
+impl NamedPlacement {
+    /// The placement that `mapping` means. Runs on nodes that `observation` does not have are left
+    /// out.
+    #[must_use]
+    pub fn from_mapping(mapping: &Mapping, observation: &Observation) -> Self {
+        let spot = |run: &Run| {
+            let node = observation.nodes().get(run.node.0 as usize)?;
+            Some(NodeTasks {
+                node: node.name.clone(),
+                tasks: run.tasks,
+            })
+        };
+        Self(mapping.runs().iter().filter_map(spot).collect())
+    }
+
+    /// Where Slurm says that `job` is.
+    #[must_use]
+    pub fn of_job(job: &ObservedJob, observation: &Observation) -> Self {
+        let spots = job.places.iter().filter_map(|place| {
+            let position = observation.node_position(place.node)?;
+            Some(NodeTasks {
+                node: observation.nodes()[position].name.clone(),
+                tasks: place.tasks,
+            })
+        });
+        Self(spots.collect())
+    }
+
+    /// Whether this is where Slurm says that `job` is.
+    #[must_use]
+    pub fn is_of(&self, job: &ObservedJob, observation: &Observation) -> bool {
+        let places = job.places.iter().filter_map(|place| {
+            let position = observation.node_position(place.node)?;
+            Some((observation.nodes()[position].name.as_str(), place.tasks))
+        });
+        let spots = self.0.iter().map(|spot| (spot.node.as_str(), spot.tasks));
+        spots.eq(places)
+    }
+
+    /// The core's mapping, or `None` if one of the nodes is no longer there.
+    #[must_use]
+    pub fn to_mapping(&self, observation: &Observation) -> Option<Mapping> {
+        let run = |spot: &NodeTasks| {
+            let position = observation.position_of(&spot.node)?;
+            Some(Run {
+                node: NodeIndex(u32::try_from(position).ok()?),
+                tasks: spot.tasks,
+            })
+        };
+        self.0
+            .iter()
+            .map(run)
+            .collect::<Option<Vec<_>>>()
+            .map(Mapping::new)
+    }
+}

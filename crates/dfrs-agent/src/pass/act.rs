@@ -1,0 +1,341 @@
+//! Acting: requests from Slurm the next step of every job with an action in progress.
+
+use std::collections::BTreeMap;
+
+use dfrs_core::{Span, Time};
+
+use super::{Agent, SECOND, counts};
+use crate::daemons::{Daemons, NodeFacts};
+use crate::job::life::{JobContext, Life, LifeEvent, LifeStep, ParkStatus, StepResult, TOO_SLOW};
+use crate::job::placement::NamedPlacement;
+use crate::slurm::observation::Observation;
+use crate::slurm::port::{LogLevel, Slurm};
+use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
+use crate::slurm::request::{memory_held, memory_on_node};
+
+/// A job that ended while slurmctld was away is running for slurmctld until its node has reported
+/// the end again, 15 s later (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and
+/// 24.11). If it were requeued before, it would run again from the start.
+const END_REPORT_DELAY: Span = Span(20 * SECOND);
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Takes one step for every job with an action in progress, but no more than `max_starts`
+    /// starts. Returns whether there was any, and how many jobs started or came back. Memory that a
+    /// step takes is also taken in `observation`: the next step may need the same memory.
+    pub(super) fn act(
+        &mut self,
+        observation: &mut Observation,
+        max_starts: u32,
+        now: Time,
+    ) -> (bool, u32) {
+        let facts = self.daemons.facts();
+        let (mut acted, mut started) = (false, 0);
+        for (node, memory) in self.ending.values().flatten() {
+            observation.take_memory(*node, *memory);
+        }
+        for id in self.step_order(observation) {
+            if started >= max_starts {
+                break;
+            }
+            let Some(job) = observation.job(id) else {
+                continue;
+            };
+            let life = self.ledger.get(id).map(|record| &record.life);
+            let held = life.map_or_else(Vec::new, |life| uncounted_memory(life, job, observation));
+            let advanced = self.guarded(id, |agent| agent.advance(job, observation, &facts, now));
+            let taken = match advanced.flatten() {
+                Some((step, StepResult::Done)) => {
+                    acted = true;
+                    started += u32::from(matches!(step, LifeStep::Start(_) | LifeStep::Resume));
+                    memory_taken(&step, job, observation)
+                }
+                other => {
+                    acted |= other.is_some_and(|(_, answer)| answer != StepResult::NotYet);
+                    held
+                }
+            };
+            for (node, memory) in taken {
+                observation.take_memory(node, memory);
+            }
+        }
+        (acted, started)
+    }
+
+    fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
+        let record = self.ledger.get(job.id);
+        record.is_some_and(|record| record.life.holds_uncounted_memory(job))
+    }
+
+    /// The jobs that may have a next step, in the order in which they take it: those that hold
+    /// memory that Slurm does not count, others that are there, and those that start. Of the last,
+    /// one of each array comes before the second of any, lest a job that was submitted after an
+    /// array of thousands waits for all of them.
+    fn step_order(&self, observation: &Observation) -> Vec<u32> {
+        let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut rank = |id: u32| match observation.job(id) {
+            Some(job) if job.state == ObservedState::Pending => {
+                let of = if job.array > 0 { job.array } else { id };
+                let rank = ranks.entry(of).or_insert(1);
+                *rank += 1;
+                *rank
+            }
+            Some(job) => u32::from(!self.holds_uncounted_memory(job)),
+            None => 0,
+        };
+        let task = |id: &u32| observation.job(*id).map_or(0, |job| job.array_task);
+        let mut steps = self.lists.steps();
+        steps.sort_by_key(task);
+        let mut order: Vec<(u32, u32)> = steps.into_iter().map(|id| (rank(id), id)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// The next step of one job, if it is on its way and need not wait.
+    fn advance(
+        &mut self,
+        job: &ObservedJob,
+        observation: &Observation,
+        facts: &NodeFacts,
+        now: Time,
+    ) -> Option<(LifeStep, StepResult)> {
+        let record = self.ledger.get(job.id)?;
+        let look = JobContext::new(job, observation, &self.config, now);
+        let step = record
+            .life
+            .next_step(&look, parking_on_nodes(job.id, facts))?;
+        if step == LifeStep::Resume && !self.gives_back && is_taken(job, observation) {
+            return None;
+        }
+        if matches!(step, LifeStep::Warn | LifeStep::Requeue)
+            && now.since(self.began) < END_REPORT_DELAY
+        {
+            return None;
+        }
+        let (is_leaving, is_parking) = (record.life.is_leaving(), record.life.is_parking());
+        let answer = self.take_step(job, &step, observation, now);
+        let placement = NamedPlacement::of_job(job, observation);
+        if is_parking {
+            self.learn_from_parking(job.id, &step, &placement, now);
+        }
+        let life = self.ledger.get(job.id).map(|record| &record.life);
+        if is_leaving && life.is_some_and(|life| life.is_running() || life.is_unparking()) {
+            self.replan_blocked_on(&placement, observation, now);
+        }
+        Some((step, answer))
+    }
+
+    /// Requests one step from Slurm, and continues from the answer.
+    fn take_step(
+        &mut self,
+        job: &ObservedJob,
+        step: &LifeStep,
+        observation: &Observation,
+        now: Time,
+    ) -> StepResult {
+        let answer = self.perform(job, step, observation, now);
+        counts::count(&mut self.done, step, &answer);
+        if (step, &answer) == (&LifeStep::Resume, &StepResult::Done) {
+            self.resumptions.note_sent(job.id, now);
+        }
+        if let Some(record) = self.ledger.get_mut(job.id) {
+            let look = JobContext::new(job, observation, &self.config, now);
+            let effects = record.on(&LifeEvent::Did(step, &answer), &look);
+            self.capacity_freed |= effects.has_freed;
+            let failed = matches!(step, LifeStep::Abandon(_))
+                || matches!(answer, StepResult::Refused | StepResult::Gated);
+            if failed && !record.life.is_under_way() {
+                self.expect_nothing(job.id);
+            }
+        }
+        answer
+    }
+
+    /// A job keeps its memory here: the jobs that were to have that memory are planned again, and
+    /// hold no room elsewhere meanwhile.
+    fn replan_blocked_on(&mut self, kept: &NamedPlacement, observation: &Observation, now: Time) {
+        for id in self.lists.steps() {
+            let (Some(job), Some(record)) = (observation.job(id), self.ledger.get(id)) else {
+                continue;
+            };
+            let look = JobContext::new(job, observation, &self.config, now);
+            if let Some(step) = record.life.blocked_on_memory(kept, &look) {
+                self.take_step(job, &step, observation, now);
+            }
+        }
+    }
+
+    /// Which nodes were fast enough to park a job, and which may not have been.
+    fn learn_from_parking(
+        &mut self,
+        job: u32,
+        step: &LifeStep,
+        placement: &NamedPlacement,
+        now: Time,
+    ) {
+        match step {
+            LifeStep::Abandon(why) if *why == TOO_SLOW => {
+                let timeout = self.config.park_timeout;
+                if let Some(text) = self.slow_nodes.add(job, placement, timeout, now) {
+                    self.slurm.log(LogLevel::Info, &text);
+                }
+            }
+            LifeStep::ReleaseMemory => self.slow_nodes.clear(placement),
+            _ => {}
+        }
+    }
+
+    /// Requests one step from Slurm.
+    fn perform(
+        &mut self,
+        job: &ObservedJob,
+        step: &LifeStep,
+        observation: &Observation,
+        now: Time,
+    ) -> StepResult {
+        let whole = self.config.moldable(&job.partition).is_some();
+        let slurm = &mut self.slurm;
+        let done = match step {
+            LifeStep::Start(placement) => {
+                slurm.start(job.id, &places(placement, observation), whole)
+            }
+            LifeStep::Suspend => slurm.suspend(job.id),
+            LifeStep::Resume => slurm.resume(job.id),
+            LifeStep::ClaimMemory(memory) => slurm.claim_memory(job.id, memory),
+            LifeStep::Warn => slurm.warn(job.id),
+            LifeStep::Requeue => slurm.requeue(job.id),
+            LifeStep::ClearBeginTime => slurm.clear_begin_time(job.id),
+            LifeStep::Abandon(why) => {
+                slurm.log(
+                    LogLevel::Info,
+                    &format!("job {}: action abandoned: {why}", job.id),
+                );
+                Ok(())
+            }
+            LifeStep::ReleaseMemory => match slurm.release_memory(job.id) {
+                Ok(memory) => {
+                    slurm.log(
+                        LogLevel::Info,
+                        &format!(
+                            "job {}: parked, {} MB released",
+                            job.id,
+                            memory.iter().sum::<u64>()
+                        ),
+                    );
+                    return StepResult::Released(memory);
+                }
+                Err(problem) => Err(problem),
+            },
+        };
+        match done {
+            Ok(()) => {
+                if matches!(step, LifeStep::Start(_)) {
+                    self.refusals.forget(job.id);
+                }
+                self.slurm
+                    .log(LogLevel::Verbose, &format!("job {}: {step:?}", job.id));
+                StepResult::Done
+            }
+            Err(problem) if problem.is_transient() => StepResult::NotYet,
+            Err(problem) => {
+                let gate = match step {
+                    LifeStep::Start(_) => {
+                        slurm.may_start(&[job.id]).into_iter().find_map(Result::err)
+                    }
+                    _ => None,
+                };
+                if let Some(why) = gate {
+                    if why.is_limit() {
+                        self.limited_users.note(job.user, now);
+                    }
+                    return StepResult::Gated;
+                }
+                self.slurm.log(
+                    LogLevel::Info,
+                    &format!("job {}: {step:?} was refused: {problem}", job.id),
+                );
+                if let LifeStep::Start(placement) = step {
+                    let nodes = u32::try_from(placement.0.len()).unwrap_or(u32::MAX);
+                    let is_moldable = self.config.moldable(&job.partition).is_some();
+                    // The nodes are as good as others; the limits were checked for the job's
+                    // smallest size.
+                    if is_moldable && problem.is_limit() && nodes > 1 {
+                        self.refusals.refuse_size(job.id, nodes, now);
+                    } else {
+                        self.refusals.add(job.id, placement, &problem.text, now);
+                    }
+                    if let Some(journal) = &mut self.journal {
+                        journal.refuse(job.id, placement, &problem.text);
+                    }
+                }
+                StepResult::Refused
+            }
+        }
+    }
+}
+
+/// What is known of a job that is being parked.
+fn parking_on_nodes(job: u32, facts: &NodeFacts) -> ParkStatus {
+    if facts.parked.contains(&job) {
+        ParkStatus::Parked
+    } else if facts.stuck.contains(&job) {
+        ParkStatus::Stuck
+    } else {
+        ParkStatus::Unknown
+    }
+}
+
+/// Nodes, and MiB that the job holds there although Slurm does not count them.
+pub(super) fn uncounted_memory(
+    life: &Life,
+    job: &ObservedJob,
+    observation: &Observation,
+) -> Vec<(u32, u64)> {
+    if !life.holds_uncounted_memory(job) {
+        return Vec::new();
+    }
+    let memory = |place: &ObservedPlace| memory_on_node(job, place.tasks, observation);
+    let places = job.places.iter();
+    places.map(|place| (place.node, memory(place))).collect()
+}
+
+/// Whether other jobs, which Slurm does not count, may hold the memory that it counts for this job.
+fn is_taken(job: &ObservedJob, observation: &Observation) -> bool {
+    let mut places = job.places.iter();
+    places.any(|place| observation.is_overcommitted(place.node))
+}
+
+/// Nodes, and MiB that the job holds on each since the step.
+fn memory_taken(step: &LifeStep, job: &ObservedJob, observation: &Observation) -> Vec<(u32, u64)> {
+    match step {
+        LifeStep::Start(placement) => places(placement, observation)
+            .iter()
+            .map(|place| {
+                let memory = memory_on_node(job, place.tasks, observation);
+                (place.node, memory)
+            })
+            .collect(),
+        LifeStep::ClaimMemory(memory) => {
+            let places = job.places.iter().zip(memory);
+            let held = |(place, counted): (&ObservedPlace, &u64)| {
+                (place.node, memory_held(job, place, *counted, observation))
+            };
+            places.map(held).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What the shim's start takes.
+fn places(placement: &NamedPlacement, observation: &Observation) -> Vec<ObservedPlace> {
+    let place = |spot: &crate::job::placement::NodeTasks| {
+        let node = observation.node(&spot.node)?;
+        Some(ObservedPlace {
+            node: node.index,
+            tasks: spot.tasks,
+            memory_mib: 0,
+        })
+    };
+    let mut places: Vec<ObservedPlace> = placement.0.iter().filter_map(place).collect();
+    places.sort_unstable_by_key(|place| place.node);
+    places
+}

@@ -1,0 +1,178 @@
+//! Counts of jobs by kind, their metrics and the actions so far, for monitoring.
+
+use dfrs_core::{Blocked, Span, Time};
+use dfrs_proto::status::{ActionCounts, JobMetrics, WaitsFor};
+
+use super::Agent;
+use crate::daemons::Daemons;
+use crate::job::ledger::LedgerRecord;
+use crate::job::life::{LifeStep, StepResult};
+use crate::slurm::port::Slurm;
+
+/// Jobs with less virtual time than this count as if they had this much, as in the papers' bounded
+/// stretch.
+const MIN_VIRTUAL_TIME: Span = Span::from_seconds(10);
+
+/// One more step, if it was done.
+pub(super) fn count(done: &mut ActionCounts, step: &LifeStep, answer: &StepResult) {
+    let count = match (answer, step) {
+        (StepResult::Done, LifeStep::Start(_)) => &mut done.starts,
+        (StepResult::Done, LifeStep::Suspend) => &mut done.suspends,
+        (StepResult::Done, LifeStep::Resume) => &mut done.resumes,
+        (StepResult::Done, LifeStep::Warn) => &mut done.warnings,
+        (StepResult::Done, LifeStep::Requeue) => &mut done.requeues,
+        _ => return,
+    };
+    *count += 1;
+}
+
+/// Jobs by what becomes of them, and nodes. The waiting rest of an array is one job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Jobs that wait for their first start, or to run again from the start.
+    pub waiting: u32,
+    /// Run, and nothing is planned for them.
+    pub running: u32,
+    /// Are parked: suspended, with their memory in swap.
+    pub parked: u32,
+    /// Gave up their places by checkpoints, and wait.
+    pub paused: u32,
+    /// Are on their way from one of these to another.
+    pub under_way: u32,
+    /// Were suspended by others.
+    pub suspended: u32,
+    /// For what those wait that are waiting, parked or paused.
+    pub waits_for: WaitsFor,
+    /// Nodes of the partitions.
+    pub nodes: u32,
+    /// Nodes that take work.
+    pub nodes_up: u32,
+    /// Nodes that can park jobs.
+    pub nodes_can_park: u32,
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Counts them, as they were at the last pass. O(jobs + nodes).
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let nodes = self.seen.nodes();
+        let mut counts = Counts {
+            nodes: number(nodes.len()),
+            nodes_up: number(nodes.iter().filter(|node| node.up).count()),
+            nodes_can_park: number(self.swap.values().filter(|eighths| **eighths > 0).count()),
+            ..Counts::default()
+        };
+        for (id, record) in self.ledger.iter() {
+            let life = &record.life;
+            let (kind, waits) = if life.is_under_way() {
+                (&mut counts.under_way, false)
+            } else if life.is_parked() {
+                (&mut counts.parked, true)
+            } else if life.is_paused() {
+                (&mut counts.paused, true)
+            } else if life.is_suspended_by_operator() {
+                (&mut counts.suspended, false)
+            } else if life.is_running() {
+                (&mut counts.running, false)
+            } else {
+                (&mut counts.waiting, true)
+            };
+            *kind += 1;
+            if waits {
+                *cause(&mut counts.waits_for, self.blocked.get(&id).copied()) += 1;
+            }
+        }
+        counts
+    }
+
+    /// What was done since this agent began.
+    #[must_use]
+    pub fn done(&self) -> ActionCounts {
+        self.done.clone()
+    }
+
+    /// How the jobs fare at this time. O(jobs).
+    #[must_use]
+    pub fn job_metrics(&self, now: Time) -> JobMetrics {
+        let yields = self.shares.values().map(|share| share.0);
+        let lowest_yield = yields.clone().fold(1.0, f64::min);
+        let stretches: Vec<f64> = self
+            .ledger
+            .iter()
+            .filter_map(|(_, record)| stretch(record, now))
+            .collect();
+        let largest_stretch = stretches.iter().copied().fold(1.0, f64::max);
+        JobMetrics {
+            sharing: number(self.shares.len()),
+            lowered: self.actual.lowered(),
+            lowest_yield,
+            mean_yield: mean(yields),
+            mean_stretch: mean(stretches.into_iter()),
+            largest_stretch,
+        }
+    }
+
+    /// The nodes whose daemon does not answer, as of the last pass, ascending.
+    pub fn silent_nodes(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.silent.iter().map(String::as_str)
+    }
+}
+
+/// The number of those that wait for this; `None`: the last decision said nothing.
+fn cause(waits_for: &mut WaitsFor, why: Option<Blocked>) -> &mut u32 {
+    match why {
+        Some(Blocked::Memory | Blocked::OwnNodesFull | Blocked::Reserved) => &mut waits_for.memory,
+        Some(Blocked::Cpu) => &mut waits_for.cpu,
+        Some(Blocked::NodesUnavailable) => &mut waits_for.nodes,
+        Some(Blocked::NotNow) => &mut waits_for.decision,
+        Some(Blocked::NeverFits) => &mut waits_for.nothing,
+        None => &mut waits_for.slurm,
+    }
+}
+
+/// Of a job so far, if it has done something.
+fn stretch(record: &LedgerRecord, now: Time) -> Option<f64> {
+    let done = record.progress.clone().virtual_time(now);
+    let since = Time::from_seconds(record.waits_since());
+    let flow = now.since(since).max(Span::ZERO);
+    (done > Span::ZERO).then(|| (flow.seconds() / done.max(MIN_VIRTUAL_TIME).seconds()).max(1.0))
+}
+
+/// 1 of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in values {
+        sum += value;
+        count += 1.0;
+    }
+    if count > 0.0 { sum / count } else { 1.0 }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_completed_steps_are_counted() {
+        let mut done = ActionCounts::default();
+        for (step, answer) in [
+            (LifeStep::Suspend, StepResult::Done),
+            (LifeStep::Suspend, StepResult::Refused),
+            (LifeStep::Resume, StepResult::Done),
+            (LifeStep::ReleaseMemory, StepResult::Released(Vec::new())),
+        ] {
+            count(&mut done, &step, &answer);
+        }
+        assert_eq!((done.suspends, done.resumes, done.starts), (1, 1, 0));
+    }
+
+    #[test]
+    fn mean_is_one_when_there_are_no_jobs() {
+        assert!((mean([].into_iter()) - 1.0).abs() < 1e-12);
+        assert!((mean([0.5, 1.0].into_iter()) - 0.75).abs() < 1e-12);
+    }
+}

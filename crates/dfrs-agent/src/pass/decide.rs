@@ -1,0 +1,271 @@
+//! Deciding: passes the events to the core, checks its plan, and enters it into the ledger.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{
+    Action, Blocked, Decision, Events, JobId, Plan, Time, Violation, decide_while, jobs_at_fault,
+};
+use dfrs_proto::conf::Mode;
+
+use super::decision_backoff::DecisionFailure;
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::plan::apply::apply;
+use crate::plan::cluster::PassFacts;
+use crate::plan::planned::PlannedCluster;
+use crate::probe::{Incident, PassPart};
+use crate::slurm::observation::Observation;
+use crate::slurm::port::{LogLevel, Slurm};
+
+/// How often a decision is repeated that would start jobs that Slurm would not start after all.
+pub(super) const MAX_TRIES: usize = 3;
+/// How often a decision is repeated whose plan breaks rules, without the jobs that break them.
+const MAX_EXCLUSIONS: usize = 8;
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs were decided
+    /// about.
+    ///
+    /// # Errors
+    ///
+    /// The decision might not go on, or its plan broke a rule whatever jobs were excluded. The
+    /// events are kept for later.
+    pub(super) fn decide(
+        &mut self,
+        seen: &Observation,
+        events: &Events,
+        now: Time,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<u32, DecisionFailure> {
+        let mut planned = std::mem::take(&mut self.planned);
+        let depth = self.decide_with(&mut planned, seen, events, now, may_go_on);
+        self.planned = planned;
+        match depth {
+            Ok(_) => self.decision_backoff.settle(),
+            Err(failure) => self.back_off(failure, events, now),
+        }
+        depth
+    }
+
+    fn back_off(&mut self, failure: DecisionFailure, events: &Events, now: Time) {
+        let pause = self.decision_backoff.back_off(events, failure, now).0 / SECOND;
+        let in_a_row = self.decision_backoff.consecutive(failure);
+        let what = match failure {
+            DecisionFailure::Ended => {
+                self.probe.happened(Incident::DecisionEnded);
+                "decision timeout"
+            }
+            DecisionFailure::Dropped => "decision dropped: no valid plan",
+        };
+        let text = format!(
+            "{what} ({in_a_row} in a row): nothing is started or moved; retry in {pause} s"
+        );
+        self.slurm.log(LogLevel::Error, &text);
+    }
+
+    fn decide_with(
+        &mut self,
+        planned: &mut PlannedCluster,
+        seen: &Observation,
+        events: &Events,
+        now: Time,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<u32, DecisionFailure> {
+        let policy = self.config.policy.clone();
+        let (mut tries, mut exclusions) = (1, 0);
+        loop {
+            self.bring_up_to_date(planned, seen, now);
+            let decision = decide_while(&policy, planned.roster(), now, events, may_go_on)?;
+            let starts = starts(&decision, seen);
+            let is_last = tries >= MAX_TRIES;
+            if !(self.would_start(&starts, seen, now) || is_last)
+                || self.defer_excess_jobs(&decision, &starts, seen, now)
+            {
+                tries += 1;
+                continue;
+            }
+            let plan = decision.plan();
+            let violations = (self.check)(decision.cluster(), &plan);
+            self.record(&policy, &decision, &plan, &violations, events, now);
+            if violations.is_empty() {
+                return Ok(self.enter_decision(&decision, &plan, events, seen, now));
+            }
+            exclusions += 1;
+            if !self.exclude(&violations, seen, now) || exclusions > MAX_EXCLUSIONS {
+                return Err(DecisionFailure::Dropped);
+            }
+        }
+    }
+
+    /// Enters the decision's plan, which keeps the rules, into the ledger.
+    fn enter_decision(
+        &mut self,
+        decision: &Decision<'_>,
+        plan: &Plan,
+        events: &Events,
+        seen: &Observation,
+        now: Time,
+    ) -> u32 {
+        self.note_blocked(decision);
+        self.enter(plan, events, seen, now);
+        self.schedule_retries(&events.submitted, now);
+        u32::try_from(decision.depth()).unwrap_or(u32::MAX)
+    }
+
+    /// Drops a plan that violates these rules: the jobs that break them are excluded from decisions
+    /// for a while. Returns whether any of them was not excluded before.
+    fn exclude(&mut self, violations: &[Violation], seen: &Observation, now: Time) -> bool {
+        let Some(first) = violations.first() else {
+            return false;
+        };
+        self.probe.happened(Incident::PlanDropped);
+        let at_fault = jobs_at_fault(violations).into_iter().filter_map(slurm_id);
+        let new = at_fault
+            .filter(|id| seen.job(*id).is_some() && self.excluded.until(*id, now).is_none());
+        let new: Vec<u32> = new.collect();
+        let pauses = new.iter().map(|id| {
+            let broken = violations
+                .iter()
+                .find(|violation| violation.jobs().any(|job| slurm_id(job) == Some(*id)));
+            let rule = broken.unwrap_or(first).kind.rule();
+            self.excluded.add(*id, rule, now)
+        });
+        let pause = pauses.min();
+        self.lists.unplanned.extend(&new);
+        self.lists.unexplained.extend(&new);
+        let follows = pause.map_or_else(
+            || "no job that could be left out is at fault".to_owned(),
+            |pause| {
+                let seconds = pause.0 / SECOND;
+                format!(
+                    "decision retried without {}, for {seconds} s",
+                    jobs_named(&new)
+                )
+            },
+        );
+        let text = format!("plan dropped, it is invalid: {first}; {follows}");
+        self.slurm.log(LogLevel::Error, &text);
+        !new.is_empty()
+    }
+
+    fn bring_up_to_date(&mut self, planned: &mut PlannedCluster, seen: &Observation, now: Time) {
+        let mut changed = std::mem::take(&mut self.lists.unplanned);
+        let admitted = self.admission.take_changed();
+        self.lists.unexplained.extend(&admitted);
+        changed.extend(admitted);
+        let facts = PassFacts {
+            config: &self.config,
+            swap: &self.swap,
+            ready: self.admission.ready(),
+            refusals: &self.refusals,
+            excluded: &self.excluded,
+            weights: self.weights,
+            now,
+        };
+        let nodes = self.lists.unplanned_nodes.take();
+        let working = self.shares.keys();
+        planned.follow(changed, working, &nodes, seen, &self.ledger, &facts);
+        debug_assert!(
+            planned.is_fresh(seen, &self.ledger, &facts),
+            "the roster has missed a change"
+        );
+    }
+
+    /// Whether Slurm would start all of these jobs now. Room made for a job that it would not start
+    /// is wasted.
+    pub(super) fn would_start(&mut self, starts: &[u32], seen: &Observation, now: Time) -> bool {
+        let known = self.admission.queried_at(now);
+        let starts = starts.iter().copied();
+        let unknown = starts.filter(|id| !known.contains(id)).collect();
+        self.probe.begin(PassPart::Ask);
+        let all = self.query_may_start(unknown, seen, now);
+        self.probe.begin(PassPart::Decide);
+        all
+    }
+
+    /// Notes which of these, that were decided about, are to be decided about once more, and when.
+    fn schedule_retries(&mut self, submitted: &[JobId], now: Time) {
+        for id in submitted.iter().filter_map(|id| slurm_id(*id)) {
+            let record = self.ledger.get(id);
+            if record.is_some_and(|record| record.life.is_waiting()) {
+                self.submit_backoff.failed(id, &self.config.policy, now);
+            } else {
+                self.submit_backoff.forget(id);
+            }
+        }
+    }
+
+    /// Enters the plan's actions into the ledger.
+    fn enter(&mut self, plan: &Plan, events: &Events, seen: &Observation, now: Time) {
+        let placed = plan
+            .actions
+            .iter()
+            .filter(|planned| !matches!(planned.action, Action::SetYield(..)));
+        for id in placed.filter_map(|planned| slurm_id(planned.action.job())) {
+            self.excluded.forget(id);
+        }
+        let actions = plan.actions.iter();
+        let actions = actions.map(|planned| (&planned.action, planned.reason.to_string()));
+        self.enter_actions(actions, seen, now);
+        if events.period && self.config.mode == Mode::Full {
+            self.remaps.carry_out(plan);
+        }
+    }
+
+    /// Enters actions into the ledger, each with why.
+    pub(super) fn enter_actions<'a>(
+        &mut self,
+        actions: impl Iterator<Item = (&'a Action, String)>,
+        seen: &Observation,
+        now: Time,
+    ) {
+        let acts = actions.filter(|(action, _)| !matches!(action, Action::SetYield(..)));
+        let acts: Vec<(&Action, String)> = acts.collect();
+        for (action, why) in &acts {
+            let text = format!("{action:?}: {why}");
+            self.slurm.log(LogLevel::Debug, &text);
+        }
+        self.record_changes(&acts, now);
+        if self.config.mode == Mode::Full {
+            let actions = acts.iter().map(|(action, _)| *action);
+            apply(actions, &mut self.ledger, seen, &self.config, now);
+        }
+    }
+
+    /// Keeps why jobs wait.
+    fn note_blocked(&mut self, decision: &Decision<'_>) {
+        let blocked: BTreeMap<u32, Blocked> = decision
+            .blocked()
+            .into_iter()
+            .filter_map(|(id, why)| Some((slurm_id(id)?, why)))
+            .collect();
+        let either: BTreeSet<u32> = blocked.keys().chain(self.blocked.keys()).copied().collect();
+        let differs = |id: &u32| blocked.get(id) != self.blocked.get(id);
+        self.lists
+            .unexplained
+            .extend(either.into_iter().filter(differs));
+        self.blocked = blocked;
+    }
+}
+
+/// The jobs that would be started. What moves or comes back slurmctld knows already.
+fn starts(decision: &Decision<'_>, seen: &Observation) -> Vec<u32> {
+    let changes = decision.changes().filter(|(_, mapping)| mapping.is_some());
+    let placed = changes.filter_map(|(id, _)| slurm_id(id));
+    placed.filter(|id| seen.is_pending(*id)).collect()
+}
+
+/// "job 7", or "8 jobs (7, 9, ...)".
+fn jobs_named(jobs: &[u32]) -> String {
+    const MAX_NAMED: usize = 5;
+    if let [job] = jobs {
+        return format!("job {job}");
+    }
+    let some: Vec<String> = jobs.iter().take(MAX_NAMED).map(u32::to_string).collect();
+    let more = if jobs.len() > MAX_NAMED { ", ..." } else { "" };
+    format!("{} jobs ({}{more})", jobs.len(), some.join(", "))
+}
+
+fn slurm_id(id: JobId) -> Option<u32> {
+    u32::try_from(id.0).ok()
+}

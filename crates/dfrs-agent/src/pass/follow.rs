@@ -1,0 +1,282 @@
+//! Follows what changed: which jobs wait, which are on their way, and what else has to be looked at
+//! because of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::Time;
+
+use super::Agent;
+use crate::daemons::Daemons;
+use crate::job::ledger::LedgerRecord;
+use crate::job::life::Life;
+use crate::slurm::node_changes::NodeChanges;
+use crate::slurm::observation::Observation;
+use crate::slurm::port::Slurm;
+use crate::slurm::records::{ObservedJob, ObservedState};
+
+/// Jobs by what is to be done about them; brought up to date for jobs that changed.
+#[derive(Debug, Default)]
+pub(super) struct JobLists {
+    /// In Slurm's queue.
+    pending: BTreeSet<u32>,
+    /// Jobs that may be planned, as far as DFRS knows: Slurm is queried before they are.
+    candidates: BTreeSet<u32>,
+    /// Candidates whose records in Slurm changed since the last query.
+    fresh: BTreeSet<u32>,
+    /// Wait, or are parked, and are kept from being planned until then.
+    later: BTreeSet<(Time, u32)>,
+    /// Are on their way somewhere.
+    under_way: BTreeSet<u32>,
+    /// May have a next step: these, and those of which Slurm may show something unexpected.
+    steps: BTreeSet<u32>,
+    /// Pending records of arrays with more than one task.
+    arrays: BTreeSet<u32>,
+    /// Have places: Slurm's indexes of their nodes.
+    placed: BTreeMap<u32, Vec<u32>>,
+    /// Run, and have time limits.
+    pub(super) limited: BTreeSet<u32>,
+    /// Wait, with more time than they may have: some was added when they ran.
+    pub(super) extended: BTreeSet<u32>,
+    /// Jobs whose places are theirs only until a time, or that have deadlines, or a deadline boost.
+    pub(super) bounded: BTreeSet<u32>,
+    /// Jobs that went on without nodes that may still run them.
+    pub(super) unconfirmed: BTreeSet<u32>,
+    /// Slurm showed something else of them than before.
+    seen: BTreeSet<u32>,
+    /// A job that has a place, or had one, changed since shares and orders followed.
+    pub(super) places_changed: bool,
+    /// What the core's view has not followed yet.
+    pub(super) unplanned: BTreeSet<u32>,
+    pub(super) unplanned_nodes: NodeChanges,
+    /// What shares have not followed yet: jobs that have or had places.
+    pub(super) unshared: BTreeSet<u32>,
+    pub(super) unshared_nodes: NodeChanges,
+    /// What orders have not followed yet.
+    pub(super) unordered: NodeChanges,
+    /// What the events have not followed yet.
+    pub(super) unnoticed: NodeChanges,
+    /// Nodes are different since the journal was written.
+    pub(super) unwritten_nodes: bool,
+    /// What the journal has not followed yet.
+    pub(super) unwritten: BTreeSet<u32>,
+    /// What the state file has not followed yet.
+    pub(super) unsaved: BTreeSet<u32>,
+    /// What the reasons have not followed yet.
+    pub(super) unexplained: BTreeSet<u32>,
+}
+
+impl JobLists {
+    /// How many jobs wait.
+    pub(super) fn queue(&self) -> u32 {
+        u32::try_from(self.pending.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Slurm shows something else of this job than before.
+    pub(super) fn see(&mut self, id: u32) {
+        self.seen.insert(id);
+    }
+
+    /// The jobs in Slurm's queue.
+    pub(super) fn pending(&self) -> impl Iterator<Item = u32> {
+        self.pending.iter().copied()
+    }
+
+    /// Whether any job is on its way somewhere.
+    pub(super) fn any_under_way(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    /// The jobs that are on their way somewhere.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = u32> {
+        self.under_way.iter().copied()
+    }
+
+    /// The jobs that may have a next step.
+    pub(super) fn steps(&self) -> Vec<u32> {
+        self.steps.iter().copied().collect()
+    }
+
+    /// The pending records of arrays with more than one task.
+    pub(super) fn arrays(&self) -> Vec<u32> {
+        self.arrays.iter().copied().collect()
+    }
+
+    /// When the next job may be planned again.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.later.first().map(|(at, _)| *at)
+    }
+
+    /// The candidates about which Slurm has to be queried.
+    pub(super) fn take_fresh(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    fn is_candidate(&self, id: u32) -> bool {
+        self.candidates.contains(&id)
+    }
+
+    /// Follows one job. `is_managed`: DFRS schedules its partition.
+    fn follow(
+        &mut self,
+        id: u32,
+        job: Option<&ObservedJob>,
+        record: Option<&LedgerRecord>,
+        is_managed: bool,
+        now: Time,
+    ) {
+        let pending = job.is_some_and(|job| job.state == ObservedState::Pending);
+        put(&mut self.pending, id, pending);
+        put(
+            &mut self.arrays,
+            id,
+            pending && is_managed && job.is_some_and(|job| job.array_master),
+        );
+        let life = record.map(|record| &record.life);
+        put(
+            &mut self.under_way,
+            id,
+            life.is_some_and(Life::is_under_way),
+        );
+        put(&mut self.steps, id, life.is_some_and(Life::may_have_step));
+        let waits = match (job, record) {
+            (Some(job), Some(record)) => is_managed && waits(job, record),
+            _ => false,
+        };
+        let until = record.map_or(Time(0), |record| record.life.not_before());
+        let is_parked = life.is_some_and(Life::is_parked);
+        if (waits || is_parked) && until > now {
+            self.later.insert((until, id));
+        }
+        let is_candidate = waits && until <= now;
+        put(&mut self.candidates, id, is_candidate);
+        put(&mut self.fresh, id, is_candidate);
+        let runs =
+            job.is_some_and(|job| job.state == ObservedState::Running && job.end_seconds > 0);
+        put(&mut self.limited, id, runs);
+        let is_extended = pending && record.is_some_and(|record| record.extended.is_some());
+        put(&mut self.extended, id, is_extended);
+        let ends = |job: &ObservedJob| {
+            job.free_until_seconds > 0
+                || job.deadline_seconds > 0
+                || job.reservation_end_seconds > 0
+        };
+        let boosted = record.is_some_and(|record| record.deadline_boost);
+        let placed = job.filter(|job| !job.places.is_empty());
+        let bounded = placed.is_some_and(|job| ends(job) || boosted);
+        put(&mut self.bounded, id, bounded);
+        let is_unconfirmed = life.is_some_and(|life| !life.unconfirmed_nodes().is_empty());
+        put(&mut self.unconfirmed, id, is_unconfirmed);
+        self.follow_places(id, placed);
+    }
+
+    /// Follows where a job is, and where it was.
+    fn follow_places(&mut self, id: u32, placed: Option<&ObservedJob>) {
+        let before = self.placed.remove(&id);
+        if placed.is_none() && before.is_none() {
+            return;
+        }
+        self.places_changed = true;
+        self.unshared.insert(id);
+        let here = placed.map(|job| job.places.iter().map(|place| place.node).collect());
+        let there = before.iter().chain(&here).flatten();
+        for node in there {
+            self.unplanned_nodes.some.insert(*node);
+            self.unordered.some.insert(*node);
+        }
+        if let Some(here) = here {
+            self.placed.insert(id, here);
+        }
+    }
+
+    /// Follows nodes.
+    fn follow_nodes(&mut self, nodes: &NodeChanges) {
+        if *nodes == NodeChanges::default() {
+            return;
+        }
+        for list in [
+            &mut self.unplanned_nodes,
+            &mut self.unshared_nodes,
+            &mut self.unordered,
+            &mut self.unnoticed,
+        ] {
+            list.add(nodes);
+        }
+        self.unwritten_nodes = true;
+    }
+
+    /// Whether jobs can be parked on these nodes is different.
+    pub(super) fn see_parking(&mut self, nodes: impl Iterator<Item = u32>) {
+        self.unplanned_nodes.some.extend(nodes);
+    }
+
+    /// Jobs that may be planned again by now.
+    fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
+        let mut due = BTreeSet::new();
+        while let Some((at, id)) = self.later.first().copied().filter(|(at, _)| *at <= now) {
+            self.later.remove(&(at, id));
+            due.insert(id);
+        }
+        due
+    }
+}
+
+/// Whether nothing is planned for this job, and it is not held.
+fn waits(job: &ObservedJob, record: &LedgerRecord) -> bool {
+    job.state == ObservedState::Pending && !job.held && !job.completing && record.life.is_waiting()
+}
+
+fn put(set: &mut BTreeSet<u32>, id: u32, belongs: bool) {
+    if belongs {
+        set.insert(id);
+    } else {
+        set.remove(&id);
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Follows all jobs whose records, here or in Slurm, changed, and all nodes. O(log jobs +
+    /// places) for each job.
+    pub(super) fn follow(&mut self, seen: &mut Observation, now: Time) {
+        self.lists.follow_nodes(&seen.take_changed_nodes());
+        // There may be room now for a pending job that requests less, or may use other nodes.
+        let requests = seen.take_changed_requests();
+        self.capacity_freed |= requests.iter().any(|id| self.is_admitted(*id));
+        let others = seen.take_jobs_with_changed_exclusivity();
+        self.lists.unplanned.extend(others);
+        let resized = seen.take_whole_node_jobs_to_replan();
+        self.capacity_freed |= resized.iter().any(|id| self.is_admitted(*id));
+        self.lists.unplanned.extend(resized);
+        let due = self.lists.take_due(now);
+        // For a pending job, Slurm is queried first.
+        self.capacity_freed |= due.iter().any(|id| self.is_parked(*id));
+        let mut changed = self.ledger.take_changed();
+        changed.extend(due);
+        changed.append(&mut self.lists.seen);
+        for id in changed {
+            let job = seen.job(id);
+            let is_managed = job.is_none_or(|job| self.is_managed(job));
+            self.lists
+                .follow(id, job, self.ledger.get(id), is_managed, now);
+            if !self.lists.is_candidate(id) {
+                self.admission.forget(id);
+            }
+            // A task that ends may be what the others wait for.
+            let array = job.map_or(0, |job| job.array);
+            self.array_admission
+                .forget(if array > 0 { array } else { id });
+            self.lists.unplanned.insert(id);
+            self.lists.unwritten.insert(id);
+            self.lists.unsaved.insert(id);
+            self.lists.unexplained.insert(id);
+            if self.shows_yields() {
+                self.shown.note(id);
+            }
+        }
+    }
+
+    /// Whether it is parked, and nothing is planned for it.
+    pub(super) fn is_parked(&self, id: u32) -> bool {
+        let record = self.ledger.get(id);
+        record.is_some_and(|record| record.life.is_parked())
+    }
+}

@@ -1,0 +1,185 @@
+//! Giving the cluster back, job by job: whatever one of them leads to, the others come back.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use dfrs_core::Time;
+use dfrs_proto::message::{JobOrder, NodeOrder};
+
+use super::Agent;
+use crate::daemons::{Daemons, OrderChanges};
+use crate::job::life::{JobContext, LifeEvent};
+use crate::publish::node_orders::{frozen_on, state_of};
+use crate::slurm::observation::Observation;
+use crate::slurm::port::{LogLevel, Slurm, SlurmError};
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Gives the cluster back: no caps; parked jobs stay frozen until their memory fits, and then
+    /// run on. Returns how many jobs are still parked; to be called again until there are none. A
+    /// job over which this panics is excluded, which is logged once, and does not count.
+    ///
+    /// # Errors
+    ///
+    /// Slurm could not be looked at.
+    pub fn give_back(&mut self, now: Time) -> Result<usize, SlurmError> {
+        self.gives_back = true;
+        self.learn_from_nodes(now);
+        let mut seen = std::mem::take(&mut self.seen);
+        let parked = self.give_back_with(&mut seen, now);
+        self.seen = seen;
+        parked
+    }
+
+    /// How many jobs depend on DFRS to come back, as of the last look: Slurm does not count their
+    /// memory, or they are on their way there.
+    pub fn jobs_depending_on_dfrs(&self) -> usize {
+        let all = self.ledger.iter();
+        all.filter(|(_, record)| record.life.depends_on_dfrs())
+            .count()
+    }
+
+    /// The jobs that were left out, ascending.
+    pub fn left_out(&self) -> impl Iterator<Item = u32> {
+        self.left_out.iter().copied()
+    }
+
+    fn give_back_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
+        self.observe(seen, now)?;
+        self.hand_back(seen, now);
+        self.follow(seen, now);
+        self.take_back_time();
+        self.act(seen, u32::MAX, now);
+        self.repeat_resumptions(seen, now);
+        self.observe(seen, now)?;
+        self.follow(seen, now);
+        self.try_set_reasons(seen, now);
+        self.try_clear_yields();
+        self.try_report_parked(seen, now);
+        self.write_last(seen, now);
+        if self.may_have_given_orders() {
+            let orders = self.last_orders(seen);
+            let changes = OrderChanges::between(&self.orders, &orders);
+            self.order(changes, BTreeMap::new());
+        }
+        self.save();
+        let all = self.ledger.iter();
+        let coming = all.filter(|(id, record)| {
+            record.life.depends_on_dfrs() && !self.left_out.contains(id) && seen.job(*id).is_some()
+        });
+        let coming = coming.count();
+        self.is_thaw_confirmed = coming == 0 && self.have_confirmed_thaw(seen, now);
+        Ok(coming)
+    }
+
+    /// Whether DFRS may have given orders to the nodes: without them they may not know of DFRS.
+    fn may_have_given_orders(&self) -> bool {
+        self.has_begun_before || self.giving_back.has_any() || !self.orders.is_empty()
+    }
+
+    /// Whether no job was parked any more at the last [`Self::give_back`], and the nodes have
+    /// acknowledged that they are to thaw what came back: a next agent that gives no orders may
+    /// begin.
+    #[must_use]
+    pub fn is_thaw_confirmed(&self) -> bool {
+        self.is_thaw_confirmed
+    }
+
+    /// What is parked comes back, but not into a reservation; nothing else is under way. O(jobs).
+    fn hand_back(&mut self, seen: &Observation, now: Time) {
+        let kept_away = seen.jobs().filter(|job| self.is_kept_away(job, now));
+        self.kept_away = kept_away.map(|job| job.id).collect();
+        for job in seen.jobs() {
+            self.guarded(job.id, |agent| {
+                agent.note_coming(job.id, now);
+                if let Some(record) = agent.ledger.get_mut(job.id) {
+                    let look = JobContext::new(job, seen, &agent.config, now);
+                    record.on(&LifeEvent::HandedBack, &look);
+                }
+            });
+        }
+    }
+
+    /// What is parked is said to be, and of the others nothing is said any more.
+    fn try_set_reasons(&mut self, seen: &Observation, now: Time) {
+        let all = seen
+            .jobs()
+            .map(|job| job.id)
+            .filter(|id| !self.left_out.contains(id));
+        self.lists.unexplained.extend(all.collect::<Vec<u32>>());
+        if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
+            let text = format!("{problem}; reasons stay as they are");
+            self.slurm.log(LogLevel::Error, &text);
+        }
+    }
+
+    fn try_clear_yields(&mut self) {
+        if let Err(problem) = caught(|| self.clear_yields()) {
+            let text = format!("{problem}; yields stay shown as they are");
+            self.slurm.log(LogLevel::Error, &text);
+        }
+    }
+
+    /// The reasons of nodes follow what is still parked there.
+    fn try_report_parked(&mut self, seen: &Observation, now: Time) {
+        let nodes = self.lists.unordered.take();
+        if let Err(problem) = caught(|| self.report_parked(&nodes, seen, now)) {
+            let text = format!("{problem}; reasons of nodes stay as they are");
+            self.slurm.log(LogLevel::Error, &text);
+        }
+    }
+
+    /// The journal may know nothing of how the rest ends, but it holds nothing up.
+    fn write_last(&mut self, seen: &Observation, now: Time) {
+        if let Err(problem) = caught(|| self.write_journal(seen, now)) {
+            let text = format!("{problem}; the journal ends here");
+            self.slurm.log(LogLevel::Error, &text);
+            self.journal = None;
+        }
+    }
+
+    /// No caps, and only what is parked is frozen.
+    fn last_orders(&mut self, seen: &Observation) -> BTreeMap<String, NodeOrder> {
+        let mut orders = BTreeMap::new();
+        for (position, node) in seen.nodes().iter().enumerate() {
+            let mut jobs: Vec<JobOrder> = Vec::new();
+            for job in seen.jobs_on(position) {
+                let frozen = self.guarded(job.id, |agent| {
+                    let record = agent.ledger.get(job.id)?;
+                    frozen_on(node, job, record)
+                });
+                jobs.extend(frozen.flatten());
+            }
+            orders.insert(node.name.clone(), state_of(node, jobs));
+        }
+        orders
+    }
+
+    /// Does something about one job. While the cluster is given back, a panic excludes this job and
+    /// ends nothing else. `None`: the job is excluded.
+    pub(super) fn guarded<T>(&mut self, job: u32, act: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if !self.gives_back {
+            return Some(act(self));
+        }
+        if self.left_out.contains(&job) {
+            return None;
+        }
+        let done = caught(|| act(self));
+        done.inspect_err(|problem| {
+            self.left_out.insert(job);
+            let text = format!(
+                "job {job} is not given back: {problem}; 'scontrol resume {job}' brings it back if it is suspended"
+            );
+            self.slurm.log(LogLevel::Error, &text);
+        })
+        .ok()
+    }
+}
+
+/// Does it. A panic is an error of one line.
+fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| {
+        let literal = panic.downcast_ref::<&str>().copied();
+        let message = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        format!("internal error: {}", message.unwrap_or("unknown panic"))
+    })
+}

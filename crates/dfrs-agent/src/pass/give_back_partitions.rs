@@ -1,0 +1,176 @@
+//! Giving partitions back while others stay: their lines were removed from dfrs.conf. Their jobs
+//! are looked at until what is parked has come back; no job is started there meanwhile, and
+//! backfill is kept away, or the memory that is to be claimed would be given to others again and
+//! again.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{Span, Time};
+
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::job::life::{JobContext, LifeEvent};
+use crate::publish::live_journal::Expected;
+use crate::slurm::observation::Observation;
+use crate::slurm::port::{LogLevel, Slurm};
+use crate::slurm::records::{ObservedJob, ObservedState};
+
+/// slurmctld saves its jobs' states every five seconds at most: if it is killed before, a
+/// resumption that it has forgotten would not be repeated.
+const SLURM_SAVE_DELAY: Span = Span(10 * SECOND);
+const WITHHELD: &str =
+    "DFRS: gives its partition back; starts when the jobs that are parked there are back";
+
+/// Which partitions, and how far that is.
+#[derive(Debug, Default)]
+pub(super) struct GivingBack {
+    partitions: Vec<String>,
+    /// Jobs that depend on DFRS to come back, or did.
+    came_back: BTreeSet<u32>,
+    /// When one last depended on it.
+    last: Option<Time>,
+    /// The number of the changes by which the state says that they are given back.
+    kept: Option<u64>,
+}
+
+impl GivingBack {
+    /// These; none is nothing to do.
+    pub(super) fn of(partitions: Vec<String>) -> Self {
+        Self {
+            partitions,
+            ..Self::default()
+        }
+    }
+
+    fn is_under_way(&self) -> bool {
+        !self.partitions.is_empty()
+    }
+
+    /// This job depends on DFRS to come back. Returns whether that is new.
+    fn note_coming(&mut self, job: u32, now: Time) -> bool {
+        self.last = Some(now);
+        self.came_back.insert(job)
+    }
+
+    /// Whether any job came back, or depends on DFRS to.
+    pub(super) fn has_any(&self) -> bool {
+        !self.came_back.is_empty()
+    }
+
+    /// When to look again, after a look at `looked`.
+    pub(super) fn next(&self, looked: Time) -> Option<Time> {
+        self.is_under_way().then_some(Time(looked.0 + SECOND))
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Whether all partitions that were to be given back are, and the state says so. The next agent
+    /// has only the others.
+    #[must_use]
+    pub fn has_given_back(&self) -> bool {
+        let kept = self.giving_back.kept;
+        kept.is_some_and(|kept| self.store.durable() >= kept)
+    }
+
+    /// The partitions that are DFRS's: those that it schedules, and those that it has not given
+    /// back yet.
+    #[must_use]
+    pub fn partitions(&self) -> Vec<String> {
+        let mut partitions = self.config.partition_names();
+        if self.giving_back.is_under_way() {
+            partitions.extend(self.giving_back.partitions.iter().cloned());
+        }
+        partitions
+    }
+
+    /// Whether DFRS schedules the partition of this job.
+    pub(super) fn is_managed(&self, job: &ObservedJob) -> bool {
+        self.config.schedules(&job.partition)
+    }
+
+    /// What squeue shows of a job that is given back.
+    pub(super) fn reason_while_given_back(
+        &self,
+        job: &ObservedJob,
+        observation: &Observation,
+    ) -> Option<String> {
+        let record = self.ledger.get(job.id)?;
+        if record.life.depends_on_dfrs() {
+            return record.life.reason(job, None, observation);
+        }
+        let withheld = job.state == ObservedState::Pending && self.giving_back.is_under_way();
+        withheld.then(|| WITHHELD.to_owned())
+    }
+
+    /// Jobs of these partitions come back, or stay where they are. O(jobs) while any is given back.
+    pub(super) fn hand_back_partitions(&mut self, seen: &Observation, now: Time) {
+        if !self.giving_back.is_under_way() {
+            return;
+        }
+        let jobs: Vec<&ObservedJob> = seen.jobs().filter(|job| !self.is_managed(job)).collect();
+        for job in jobs {
+            self.note_coming(job.id, now);
+            let record = self.ledger.get(job.id);
+            if record.is_none_or(|record| record.life.is_handed_back()) {
+                continue;
+            }
+            if let Some(record) = self.ledger.get_mut(job.id) {
+                let look = JobContext::new(job, seen, &self.config, now);
+                record.on(&LifeEvent::HandedBack, &look);
+            }
+        }
+    }
+
+    /// Looks how far it is, and notes the end of it.
+    pub(super) fn follow_giving_back(&mut self, seen: &Observation, now: Time) {
+        if !self.giving_back.is_under_way() {
+            return;
+        }
+        let given_back = seen.jobs().filter(|job| !self.is_managed(job));
+        let given_back: Vec<u32> = given_back.map(|job| job.id).collect();
+        let any = given_back.iter().any(|id| self.depends_on_dfrs(*id));
+        let last = self.giving_back.last;
+        let is_kept = last.is_none_or(|last| now.since(last) >= SLURM_SAVE_DELAY);
+        if any || !is_kept || !self.have_confirmed_thaw(seen, now) {
+            return;
+        }
+        self.lists.unexplained.extend(given_back);
+        // From here on the head is another.
+        let names = std::mem::take(&mut self.giving_back.partitions).join(",");
+        let text = format!("partition(s) {names} are given back, and left to Slurm");
+        self.slurm.log(LogLevel::Info, &text);
+        self.giving_back.kept = Some(self.persist_head());
+    }
+
+    /// Notes whether this job depends on DFRS to come back: its nodes have to acknowledge that.
+    pub(super) fn note_coming(&mut self, job: u32, now: Time) {
+        if self.depends_on_dfrs(job) && self.giving_back.note_coming(job, now) {
+            let text = format!("job {job} is brought back: DFRS had parked it");
+            self.slurm.log(LogLevel::Info, &text);
+            self.expect(job, Expected::Place, "DFRS gives its partition back");
+        }
+    }
+
+    /// Whether DFRS has to bring this job back.
+    pub(super) fn depends_on_dfrs(&self, id: u32) -> bool {
+        let record = self.ledger.get(id);
+        record.is_some_and(|record| record.life.depends_on_dfrs())
+    }
+
+    /// Whether the nodes have acknowledged that they are to thaw what came back.
+    pub(super) fn have_confirmed_thaw(&self, seen: &Observation, now: Time) -> bool {
+        // Orders are sent at the end of a pass.
+        if self.giving_back.last == Some(now) {
+            return false;
+        }
+        let jobs = self.giving_back.came_back.iter();
+        let mut places = jobs
+            .filter_map(|id| seen.job(*id))
+            .flat_map(|job| &job.places);
+        !places.any(|place| {
+            let position = seen.node_position(place.node);
+            let node = position.and_then(|position| seen.nodes().get(position));
+            node.is_some_and(|node| !node.down && !self.daemons.has_acknowledged(&node.name))
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! Yields in Slurm's own tools, if dfrs.conf turns that on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Span, Time, Yield};
+use dfrs_proto::conf::Mode;
+
+use super::{Agent, SECOND};
+use crate::daemons::Daemons;
+use crate::slurm::observation::Observation;
+use crate::slurm::port::Slurm;
+
+/// How often what is shown follows: each change is a write to a record of slurmctld's.
+const INTERVAL: Span = Span(10 * SECOND);
+
+/// What is shown of the jobs' yields.
+#[derive(Debug, Default)]
+pub(super) struct ShownYields {
+    /// In hundredths.
+    yields: BTreeMap<u32, u32>,
+    /// Jobs that changed since.
+    changed: BTreeSet<u32>,
+    followed: Time,
+}
+
+impl ShownYields {
+    /// This job changed.
+    pub(super) fn note(&mut self, id: u32) {
+        self.changed.insert(id);
+    }
+
+    /// Whether what changed is to be shown now.
+    fn is_due(&self, now: Time) -> bool {
+        !self.changed.is_empty() && now.0 - self.followed.0 >= INTERVAL.0
+    }
+}
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Whether yields are to be shown.
+    pub(super) fn shows_yields(&self) -> bool {
+        let asked = self.config.show_yield_in.is_some();
+        asked && self.config.mode == Mode::Full && !self.gives_back
+    }
+
+    /// Shows the yields of jobs that changed. O(jobs that did).
+    pub(super) fn show_yields(&mut self, observation: &Observation, now: Time) {
+        if !self.shown.is_due(now) {
+            return;
+        }
+        self.shown.followed = now;
+        let changed = std::mem::take(&mut self.shown.changed);
+        let mut news = Vec::new();
+        for id in changed {
+            let shown = self.to_show(id, observation);
+            let before = match shown {
+                Some(hundredths) => self.shown.yields.insert(id, hundredths),
+                None => self.shown.yields.remove(&id),
+            };
+            if before != shown {
+                news.push((id, shown));
+            }
+        }
+        if !news.is_empty() {
+            self.slurm.show_yields(&news);
+        }
+    }
+
+    /// Removes all yields that are shown: the next agent may show none.
+    pub fn clear_yields(&mut self) {
+        let shown = std::mem::take(&mut self.shown.yields).into_keys();
+        let news: Vec<(u32, Option<u32>)> = shown.map(|id| (id, None)).collect();
+        if !news.is_empty() {
+            self.slurm.show_yields(&news);
+        }
+    }
+
+    /// What is to be shown of a job: nothing before it has begun.
+    fn to_show(&self, id: u32, observation: &Observation) -> Option<u32> {
+        let job = observation.job(id).filter(|job| self.is_managed(job))?;
+        let record = self.ledger.get(id)?;
+        let has_begun = job.has_place() || !record.has_done_nothing();
+        has_begun.then(|| hundredths(record.share()))
+    }
+}
+
+fn hundredths(share: Yield) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a yield is between 0 and 1"
+    )]
+    let hundredths = (share.0 * 100.0).round() as u32;
+    hundredths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yields_are_rounded_to_hundredths() {
+        let shares = [0.0, 0.004, 0.005, 0.333, 1.0];
+        assert_eq!(
+            shares.map(|share| hundredths(Yield(share))),
+            [0, 0, 1, 33, 100]
+        );
+    }
+}

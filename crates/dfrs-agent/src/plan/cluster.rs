@@ -1,0 +1,619 @@
+//! From what Slurm shows and the ledger remembers to the core's view of the cluster.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{
+    Bytes, Cores, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeSet,
+    NodeState, Span, Time, Weight,
+};
+
+use crate::daemons::{EIGHTHS, SwapEighths};
+use crate::job::ledger::{Ledger, LedgerRecord};
+use crate::job::life::{JobContext, Life};
+use crate::job::mobility::{is_settling, mobility, mobility_now, settled_at, settles_from};
+use crate::job::placement::NamedPlacement;
+use crate::job::reservations::{is_reserved, reserved_at};
+use crate::plan::excluded::Excluded;
+use crate::plan::needs::{need_of, request_of};
+use crate::plan::refusals::Refusals;
+use crate::plan::weights::{Weights, deadline_boosted};
+use crate::slurm::observation::Observation;
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
+use crate::slurm::request::{MIB, memory_on_node, memory_request, tasks_in_whole_node};
+use crate::slurm::whole_nodes::whole_node;
+use dfrs_proto::conf::Config;
+
+const MICROCORES: u64 = 1_000_000;
+const SECOND: i64 = 1_000_000;
+
+/// What the views need beside the observation and the ledger.
+pub struct PassFacts<'a> {
+    /// The site's settings.
+    pub config: &'a Config,
+    /// The nodes on which jobs may be parked, and how much of their counted swap parked jobs can
+    /// have.
+    pub swap: &'a SwapEighths,
+    /// Waiting jobs that may start as far as everything but resources is concerned.
+    pub ready: &'a BTreeSet<u32>,
+    /// Where Slurm refused to start jobs.
+    pub refusals: &'a Refusals,
+    /// Jobs that decisions leave out.
+    pub excluded: &'a Excluded,
+    /// What jobs weigh beside each other.
+    pub weights: Weights,
+    /// Now.
+    pub now: Time,
+}
+
+impl<'a> PassFacts<'a> {
+    pub(crate) fn job_context(
+        &self,
+        job: &'a ObservedJob,
+        observation: &'a Observation,
+    ) -> JobContext<'a> {
+        JobContext::new(job, observation, self.config, self.now)
+    }
+}
+
+/// The job as it will be when everything under way with it has finished; `None` if the core has
+/// nothing to decide about it now.
+#[must_use]
+pub fn planned_job(
+    job: &ObservedJob,
+    record: &LedgerRecord,
+    observation: &Observation,
+    facts: &PassFacts,
+) -> Option<Job> {
+    let partition = facts.config.partition(&job.partition)?;
+    if partition.moldable.is_some() {
+        return None;
+    }
+    let look = facts.job_context(job, observation);
+    let is_ready = facts.ready.contains(&job.id);
+    let state = record.life.planned(&look, is_ready)?;
+    let weight = facts.weights.of(job);
+    Some(core_job(job, record, state, weight, observation, facts))
+}
+
+/// When the passing of time alone next changes what the core shall see of this job.
+#[must_use]
+pub fn view_changes_at(
+    job: &ObservedJob,
+    record: &LedgerRecord,
+    facts: &PassFacts,
+) -> Option<Time> {
+    let launched = (job.state == ObservedState::Running).then_some(job);
+    let times = [
+        launched.map(|job| settles_from(job, facts.config)),
+        launched.map(|job| settled_at(job, &record.launches, facts.config)),
+        Some(record.life.not_before()),
+        Some(record.life.left_alone_until()),
+        record.life.next_move_forgotten(facts.now),
+        record
+            .life
+            .starved_changes_at(facts.config.longest_pause, facts.now),
+        heir_starved_at(job, record, facts.config),
+        facts.refusals.next_of(job.id, facts.now),
+        facts.excluded.until(job.id, facts.now),
+        reserved_at(job, facts.config),
+    ];
+    times
+        .into_iter()
+        .flatten()
+        .filter(|at| *at > facts.now)
+        .min()
+}
+
+/// The job as it is, if it can use CPU at this moment.
+#[must_use]
+pub fn actual_job(
+    job: &ObservedJob,
+    record: &LedgerRecord,
+    observation: &Observation,
+    facts: &PassFacts,
+) -> Option<Job> {
+    facts.config.partition(&job.partition)?;
+    if !record.life.uses_cpu(&facts.job_context(job, observation)) {
+        return None;
+    }
+    let mapping = NamedPlacement::of_job(job, observation).to_mapping(observation)?;
+    let state = JobState::Running(mapping);
+    let weight = facts.weights.of(job);
+    Some(Job {
+        // What it is worth does not change while it is left alone.
+        mobility: mobility(job, facts.config),
+        ..core_job(job, record, state, weight, observation, facts)
+    })
+}
+
+/// The core's job.
+fn core_job(
+    job: &ObservedJob,
+    record: &LedgerRecord,
+    state: JobState,
+    weight: Weight,
+    observation: &Observation,
+    facts: &PassFacts,
+) -> Job {
+    let is_left_alone = record.life.left_alone_until() > facts.now;
+    let stays = is_left_alone
+        || record.life.is_stuck()
+        || is_settling(job, &record.launches, facts.config, facts.now);
+    let (memory, memory_per_node) = memory_request(job, observation);
+    Job {
+        id: JobId(u64::from(job.id)),
+        submit: submitted(job, record),
+        tasks: job.tasks.max(1),
+        cpu: need_of(job, record, facts.config).of(request_of(job)),
+        memory,
+        memory_per_node,
+        layout: layout(
+            job,
+            &state,
+            record.life.unconfirmed_nodes(),
+            observation,
+            facts,
+        ),
+        mobility: if stays {
+            Mobility::Never
+        } else {
+            mobility_now(job, facts.config)
+        },
+        virtual_time: record.virtual_time_for_decisions(),
+        delay: record.delay(),
+        limit: record.limit,
+        state,
+        locked: record.life.is_under_way()
+            || job.configuring
+            || record.life.is_held_off(facts.now)
+            || facts.excluded.until(job.id, facts.now).is_some()
+            || (record.life.is_parked() && is_reserved(job, facts.config, facts.now)),
+        weight: if record.deadline_boost {
+            deadline_boosted(weight)
+        } else {
+            weight
+        },
+        starved: record
+            .life
+            .is_starved(facts.config.longest_pause, facts.now)
+            || heir_starved_at(job, record, facts.config).is_some_and(|at| at <= facts.now),
+        recent_moves: record.life.recent_moves(facts.now),
+        rigid: Vec::new(),
+        fluid: Vec::new(),
+        further_kinds: Vec::new(),
+    }
+}
+
+/// When a job that waits for its first start counts as starved although it is not new, for what it
+/// has inherited: a waiting job is kept waiting no longer than a paused one.
+fn heir_starved_at(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> Option<Time> {
+    let longest = config.longest_pause?;
+    let waits = job.places.is_empty() && record.inherited > Span::ZERO && record.has_done_nothing();
+    waits.then(|| submitted(job, record) + longest)
+}
+
+/// When the job was submitted for the core, which counts no wait for other jobs, a time or a
+/// release: the tasks of an array one after another, in the order in which Slurm starts them.
+fn submitted(job: &ObservedJob, record: &LedgerRecord) -> Time {
+    let after = i64::from(job.array_task).min(SECOND - 1);
+    Time(record.waits_since().saturating_mul(SECOND) + after)
+}
+
+/// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
+fn layout(
+    job: &ObservedJob,
+    state: &JobState,
+    unconfirmed: &BTreeSet<String>,
+    observation: &Observation,
+    facts: &PassFacts,
+) -> Layout {
+    let eligible = eligible(job, state, unconfirmed, observation, facts);
+    let listed = eligible
+        .as_ref()
+        .filter(|_| job.all_eligible)
+        .map_or(0, |nodes| nodes.len());
+    let least_nodes = job.min_nodes.max(u32::try_from(listed).unwrap_or(u32::MAX));
+    let spread = (least_nodes > 1).then(|| job.tasks.div_ceil(least_nodes));
+    let stated = (job.tasks_per_node > 0).then_some(job.tasks_per_node);
+    let max_tasks_per_node = stated
+        .into_iter()
+        .chain(spread)
+        .chain(tasks_in_whole_node(job, observation))
+        .min();
+    // Most often so few tasks on a node are enough: at most two on each put three on two nodes.
+    let by_tasks = max_tasks_per_node.map_or(1, |max_tasks| job.tasks.div_ceil(max_tasks.max(1)));
+    Layout {
+        max_tasks_per_node,
+        max_nodes: max_nodes_of(job, least_nodes, observation),
+        min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
+        eligible,
+    }
+}
+
+/// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has
+/// changed since. Jobs from which nothing of their own is kept share their set.
+pub(crate) fn eligible(
+    job: &ObservedJob,
+    state: &JobState,
+    unheard: &BTreeSet<String>,
+    observation: &Observation,
+    facts: &PassFacts,
+) -> Option<NodeSet> {
+    let stated = job
+        .eligible
+        .as_ref()
+        .map(|nodes| observation.node_set(nodes));
+    let waits = job.places.is_empty();
+    let refused = facts.refusals.left_out(job.id, facts.now);
+    let mut refused: BTreeSet<&str> = refused.filter(|_| waits).collect();
+    refused.extend(unheard.iter().map(String::as_str));
+    let whole = (waits && job.wants_whole_nodes() && !observation.has_equal_memory())
+        .then(|| whole_node(job, observation));
+    let open = observation.open_nodes(job, stated.clone(), whole);
+    if refused.is_empty() && open.is_none() {
+        return stated.map(|nodes| nodes.with(here(job, observation)));
+    }
+    let may = without(&refused, open.or(stated), observation);
+    let shall_be = state.running_on().into_iter().flat_map(Mapping::nodes);
+    Some(may.with(here(job, observation)).with(shall_be))
+}
+
+/// These nodes (`None`: all) without those of these names: the same set, if there are none to leave
+/// out.
+fn without(names: &BTreeSet<&str>, nodes: Option<NodeSet>, observation: &Observation) -> NodeSet {
+    let is_other = |node: &(&ObservedNode, NodeIndex)| !names.contains(node.0.name.as_str());
+    let all = observation.nodes().iter().zip((0..).map(NodeIndex));
+    match nodes {
+        Some(nodes) if names.is_empty() => nodes,
+        Some(nodes) => {
+            let may = all.filter(|(_, at)| nodes.contains(*at)).filter(is_other);
+            may.map(|(_, at)| at).collect()
+        }
+        None => all.filter(is_other).map(|(_, at)| at).collect(),
+    }
+}
+
+/// The nodes where a job is.
+fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = NodeIndex> {
+    let places = job.places.iter();
+    places.filter_map(|place| observation.core_index(place.node))
+}
+
+/// `-N`, else for a job whose memory is per node (`--mem`), or that gets whole nodes: as many as
+/// Slurm alone would give its tasks on the nodes that it may use, since each further one would cost
+/// that memory, or all of a node, again. Else any number. No more than its partition lets it have.
+fn max_nodes_of(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
+    let bound = (job.partition_max_nodes > 0).then_some(job.partition_max_nodes);
+    let wanted = wanted_nodes(job, least_nodes, observation);
+    wanted.into_iter().chain(bound).min()
+}
+
+/// The bound of [`max_nodes_of`] without that of the partition.
+fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
+    if job.max_nodes > 0 {
+        return Some(job.max_nodes);
+    }
+    if job.memory_per_cpu && !job.wants_whole_nodes() {
+        return None;
+    }
+    let cpus = max_cpus_of(job, observation).max(1);
+    let needed = job.tasks.saturating_mul(job.cpus_per_task).div_ceil(cpus);
+    let spread = if job.tasks_per_node > 0 {
+        job.tasks.div_ceil(job.tasks_per_node)
+    } else {
+        1
+    };
+    let by_memory =
+        tasks_in_whole_node(job, observation).map_or(1, |most| job.tasks.div_ceil(most));
+    Some(needed.max(least_nodes).max(spread).max(by_memory))
+}
+
+/// CPUs of that node which has most, of those that the job may use. O(its list), O(nodes) where it
+/// gets whole nodes and these differ.
+fn max_cpus_of(job: &ObservedJob, observation: &Observation) -> u32 {
+    let differ = job.wants_whole_nodes() && !observation.has_equal_memory();
+    let whole = differ.then(|| whole_node(job, observation));
+    let has_size = |node: &ObservedNode| whole.is_none_or(|memory| node.memory == memory);
+    let cpus = |node: &ObservedNode| has_size(node).then_some(node.cpus);
+    let max_cpus = match &job.eligible {
+        None if whole.is_none() => return observation.max_node_cpus(),
+        None => observation.nodes().iter().filter_map(cpus).max(),
+        Some(eligible) => {
+            let positions = eligible
+                .iter()
+                .filter_map(|index| observation.node_position(*index));
+            let nodes = positions.map(|position| &observation.nodes()[position]);
+            nodes.filter_map(cpus).max()
+        }
+    };
+    max_cpus.unwrap_or(0)
+}
+
+/// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
+#[must_use]
+pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &PassFacts) -> Vec<Node> {
+    let positions = 0..observation.nodes().len();
+    positions
+        .map(|position| core_node(position, observation, ledger, facts))
+        .collect()
+}
+
+/// One of them. O(jobs there, and their places).
+#[must_use]
+pub fn core_node(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    facts: &PassFacts,
+) -> Node {
+    let node = &observation.nodes()[position];
+    let undecided = undecided_memory(position, observation, ledger, facts.config);
+    Node {
+        name: node.name.clone(),
+        cpu: Cores(u64::from(node.cpus) * MICROCORES),
+        memory: Bytes(node.memory * MIB),
+        swap: swap_for_plans(position, observation, ledger, facts),
+        held_memory: Bytes((observation.memory_of_others(position) + undecided) * MIB),
+        ending_memory: Bytes(ending_memory(position, observation) * MIB),
+        state: match (node.down, node.up) {
+            (true, _) => NodeState::Down,
+            (false, true) => NodeState::Up,
+            (false, false) => NodeState::Draining,
+        },
+        ..Node::default()
+    }
+}
+
+/// MiB on a node that jobs have there, or shall have first of all, and the core does not decide
+/// about: jobs of which an operator says when they run, jobs whose processes are still ending,
+/// those of partitions of moldable jobs, and of partitions that are given back.
+fn undecided_memory(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    config: &Config,
+) -> u64 {
+    let index = observation.nodes()[position].index;
+    let undecided = observation
+        .jobs_on(position)
+        .filter(|job| !is_decided(job, ledger, config));
+    undecided
+        .map(|job| {
+            let record = ledger.get(job.id);
+            let here = |(_, place): &(usize, &ObservedPlace)| place.node == index;
+            let held = job.places.iter().enumerate().filter(here);
+            held.map(|(number, place)| {
+                let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
+                place.memory_mib.max(wanted)
+            })
+            .sum::<u64>()
+        })
+        .sum()
+}
+
+/// Swap of a node that plans may use: what it has for parked jobs, without that of jobs which the
+/// core does not see as parked there. These are jobs of which an operator says when they run, jobs
+/// of partitions that are given back, and those that come back, until they run.
+fn swap_for_plans(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    facts: &PassFacts,
+) -> Bytes {
+    let node = &observation.nodes()[position];
+    let swap = swap_of(&node.name, facts.swap, facts.config);
+    if swap == Bytes(0) {
+        return swap;
+    }
+    let is_unseen = |job: &ObservedJob, life: &Life| {
+        life.is_unparking() || !is_decided(job, ledger, facts.config)
+    };
+    swap.minus(swap_in_use(position, observation, ledger, is_unseen))
+}
+
+/// Swap of a node that jobs can have which are parked there.
+#[must_use]
+pub(crate) fn swap_of(node: &str, swap: &SwapEighths, config: &Config) -> Bytes {
+    let eighths = u64::from(swap.get(node).copied().unwrap_or(0).min(EIGHTHS));
+    let (all, counted) = (u64::from(EIGHTHS), config.swap_per_node.0);
+    Bytes(counted / all * eighths + counted % all * eighths / all)
+}
+
+/// Swap of a node that is counted for those jobs there that are parked, or on their way to that or
+/// from it, and are `counted`. O(jobs there, and their places).
+pub(crate) fn swap_in_use(
+    position: usize,
+    observation: &Observation,
+    ledger: &Ledger,
+    counted: impl Fn(&ObservedJob, &Life) -> bool,
+) -> Bytes {
+    let index = observation.nodes()[position].index;
+    let has_swap = |job: &&ObservedJob| {
+        let life = ledger.get(job.id).map(|record| &record.life);
+        life.is_some_and(|life| life.depends_on_dfrs() && counted(job, life))
+    };
+    let jobs = observation.jobs_on(position).filter(has_swap);
+    let parts = jobs.flat_map(|job| job.places.iter().map(move |place| (job, place)));
+    let here = parts.filter(|(_, place)| place.node == index);
+    let memory: u64 = here
+        .map(|(job, place)| memory_on_node(job, place.tasks, observation))
+        .sum();
+    Bytes(memory.saturating_mul(MIB))
+}
+
+/// MiB on a node that jobs have there whose processes are still ending.
+fn ending_memory(position: usize, observation: &Observation) -> u64 {
+    let index = observation.nodes()[position].index;
+    let jobs = observation.jobs_on(position);
+    let ended = jobs.filter(|job| job.state == ObservedState::Ended);
+    let here = ended.flat_map(|job| job.places.iter().filter(|place| place.node == index));
+    here.map(|place| place.memory_mib).sum()
+}
+
+/// Whether the core sees this job with a place of its own (now or planned): not one that has whole
+/// nodes.
+fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
+    let record = ledger.get(job.id);
+    let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));
+    let is_cores = config.partition(&job.partition);
+    let is_cores = is_cores.is_some_and(|partition| partition.moldable.is_none());
+    is_ours && is_cores && job.state != ObservedState::Ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{job, nodes};
+
+    fn layout_of(job: &ObservedJob) -> Layout {
+        layout_in(job, &Observation::new([], nodes(4)))
+    }
+
+    fn layout_in(job: &ObservedJob, observation: &Observation) -> Layout {
+        let facts = PassFacts {
+            config: &crate::model::config(),
+            swap: &SwapEighths::new(),
+            ready: &BTreeSet::new(),
+            refusals: &Refusals::default(),
+            excluded: &Excluded::default(),
+            weights: Weights::default(),
+            now: Time(0),
+        };
+        layout(
+            job,
+            &JobState::Pending,
+            &BTreeSet::new(),
+            observation,
+            &facts,
+        )
+    }
+
+    #[test]
+    fn job_with_memory_per_node_gets_as_few_nodes_as_with_slurm_alone() {
+        let per_node = |tasks| ObservedJob {
+            memory_per_cpu: false,
+            ..job(1, tasks)
+        };
+        assert_eq!(layout_of(&per_node(2)).max_nodes, Some(1));
+        assert_eq!(layout_of(&per_node(9)).max_nodes, Some(3));
+        assert_eq!(
+            layout_of(&ObservedJob {
+                min_nodes: 2,
+                ..per_node(2)
+            })
+            .max_nodes,
+            Some(2)
+        );
+        assert_eq!(
+            layout_of(&ObservedJob {
+                tasks_per_node: 1,
+                ..per_node(3)
+            })
+            .max_nodes,
+            Some(3)
+        );
+        assert_eq!(
+            layout_of(&ObservedJob {
+                max_nodes: 4,
+                ..per_node(2)
+            })
+            .max_nodes,
+            Some(4)
+        );
+    }
+
+    #[test]
+    fn memory_per_cpu_job_has_no_max_nodes_unless_exclusive() {
+        assert_eq!(layout_of(&job(1, 9)).max_nodes, None);
+        let whole = ObservedJob {
+            exclusive: true,
+            ..job(1, 9)
+        };
+        assert_eq!(layout_of(&whole).max_nodes, Some(3));
+    }
+
+    #[test]
+    fn max_nodes_counts_only_nodes_that_the_job_may_use() {
+        let mut nodes = nodes(4);
+        nodes[3].cpus = 64;
+        let observation = Observation::new([], nodes);
+        let on = |eligible: Option<&[u32]>| {
+            let job = ObservedJob {
+                memory_per_cpu: false,
+                eligible: eligible.map(Into::into),
+                ..job(1, 9)
+            };
+            layout_in(&job, &observation).max_nodes
+        };
+        assert_eq!(on(None), Some(1));
+        assert_eq!(on(Some(&[0, 1, 2])), Some(3));
+        assert_eq!(on(Some(&[])), Some(9));
+    }
+
+    #[test]
+    fn min_nodes_is_set_only_where_task_bounds_do_not_imply_it() {
+        let least = |tasks, min_nodes| {
+            let asks = ObservedJob {
+                min_nodes,
+                ..job(1, tasks)
+            };
+            layout_of(&asks).min_nodes
+        };
+        assert_eq!((least(4, 3), least(6, 4)), (Some(3), Some(4)));
+        assert_eq!((least(4, 1), least(4, 2), least(3, 3)), (None, None, None));
+    }
+
+    #[test]
+    fn min_nodes_bounds_the_tasks_on_each_node() {
+        assert_eq!(
+            layout_of(&ObservedJob {
+                min_nodes: 2,
+                ..job(1, 7)
+            })
+            .max_tasks_per_node,
+            Some(4)
+        );
+        let listed = ObservedJob {
+            eligible: Some([0, 1, 2].into()),
+            all_eligible: true,
+            ..job(1, 3)
+        };
+        assert_eq!(layout_of(&listed).max_tasks_per_node, Some(1));
+    }
+
+    #[test]
+    fn jobs_with_the_same_node_list_share_one_node_set() {
+        let nodes_of = |observation: &Observation, id| -> NodeSet {
+            let job = observation.job(id).expect("it is there");
+            layout_in(job, observation).eligible.expect("it has a list")
+        };
+        let listed: std::sync::Arc<[u32]> = [0, 2].into();
+        let jobs = [1, 2, 3].map(|id| ObservedJob {
+            eligible: Some(listed.clone()),
+            ..job(id, 1)
+        });
+        let mut observation = Observation::new(jobs, nodes(4));
+        let first = nodes_of(&observation, 1);
+        assert!(first.is_shared_with(&nodes_of(&observation, 2)));
+        // Other nodes are there: the same indexes stand for others.
+        observation.set_nodes(nodes(4).split_off(1));
+        assert_eq!(*nodes_of(&observation, 3), [NodeIndex(1)]);
+    }
+
+    #[test]
+    fn job_may_stay_on_nodes_that_are_no_longer_eligible() {
+        let mut moved_on = ObservedJob {
+            eligible: Some([0].into()),
+            ..job(1, 1)
+        };
+        moved_on.places.push(crate::slurm::records::ObservedPlace {
+            node: 2,
+            tasks: 1,
+            memory_mib: 100,
+        });
+        assert_eq!(
+            layout_of(&moved_on).eligible,
+            Some([0, 2].map(NodeIndex).into_iter().collect())
+        );
+    }
+}

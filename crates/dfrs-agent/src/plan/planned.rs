@@ -1,0 +1,189 @@
+//! The cluster as the core shall see it, kept from decision to decision: what changed is changed.
+
+use std::collections::BTreeSet;
+
+use dfrs_core::{Cluster, Experience, Job, JobId, Node, NodeIndex, Roster, Time};
+
+use crate::job::ledger::Ledger;
+use crate::plan::cluster::{PassFacts, core_node, core_nodes, planned_job, view_changes_at};
+use crate::plan::weights::Weights;
+use crate::slurm::node_changes::NodeChanges;
+use crate::slurm::observation::Observation;
+
+/// A roster of the cluster as it will be when everything under way has finished.
+#[derive(Debug, Default)]
+pub struct PlannedCluster {
+    roster: Roster,
+    /// By which its jobs were made.
+    weights: Weights,
+    /// When the core is to see a job differently although nothing happens to it.
+    timed: BTreeSet<(Time, u32)>,
+}
+
+impl PlannedCluster {
+    /// Of an empty cluster, with what is known of time limits.
+    #[must_use]
+    pub fn with(experience: Experience) -> Self {
+        let mut planned = Self::default();
+        *planned.roster.experience_mut() = experience;
+        planned
+    }
+
+    /// The roster.
+    #[must_use]
+    pub fn roster(&mut self) -> &mut Roster {
+        &mut self.roster
+    }
+
+    /// What time limits have been worth so far.
+    #[must_use]
+    pub fn experience(&self) -> &Experience {
+        self.roster.experience()
+    }
+
+    /// What time limits have been worth so far, to learn more.
+    pub fn experience_mut(&mut self) -> &mut Experience {
+        self.roster.experience_mut()
+    }
+
+    /// Brings the roster up to date. `changed` names the jobs of which Slurm shows or the ledger
+    /// says something else than the last time, and those that became ready or no longer are;
+    /// `working` those whose virtual time goes on; `nodes` those that are different, or where such
+    /// jobs are or were. O(log jobs) for each job that changed or works, O(jobs there) for each
+    /// node; O(jobs log jobs) if nodes came, went or have other capacities, or if all weights
+    /// changed.
+    pub fn follow<'a>(
+        &mut self,
+        changed: BTreeSet<u32>,
+        working: impl Iterator<Item = &'a u32>,
+        nodes: &NodeChanges,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) {
+        let followed = !nodes.all && facts.weights == self.weights;
+        if !(followed && self.follow_nodes(nodes, seen, ledger, facts)) {
+            self.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
+            return;
+        }
+        let mut changed = changed;
+        changed.append(&mut self.take_due(facts.now));
+        self.follow_jobs(&changed, seen, ledger, facts);
+        for id in working {
+            if let Some(record) = ledger.get(*id) {
+                let virtual_time = record.virtual_time_for_decisions();
+                self.roster
+                    .set_times(job_id(*id), virtual_time, record.delay());
+            }
+        }
+    }
+
+    /// Whether the roster equals one that is built from scratch. O(jobs log jobs): for tests.
+    #[must_use]
+    pub fn is_fresh(&self, seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> bool {
+        let mut rebuilt = Self::default();
+        rebuilt
+            .roster
+            .experience_mut()
+            .clone_from(self.roster.experience());
+        rebuilt.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
+        rebuilt.roster == self.roster
+    }
+
+    /// Brings these nodes up to date; false: one of them has other capacities.
+    fn follow_nodes(
+        &mut self,
+        nodes: &NodeChanges,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) -> bool {
+        for index in &nodes.some {
+            let Some(position) = seen.node_position(*index) else {
+                continue;
+            };
+            let after = core_node(position, seen, ledger, facts);
+            let index = NodeIndex(u32::try_from(position).unwrap_or(u32::MAX));
+            match self.roster.cluster().node(index) {
+                Some(before) if *before == after => {}
+                Some(before) if is_same_node(before, &after) => {
+                    self.roster.set_node(index, after);
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn rebuild(
+        &mut self,
+        nodes: Vec<Node>,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) {
+        self.weights = facts.weights;
+        self.timed.clear();
+        let ids: Vec<u32> = seen.jobs().map(|job| job.id).collect();
+        let jobs = ids
+            .into_iter()
+            .filter_map(|id| self.see(id, seen, ledger, facts));
+        let jobs = jobs.collect();
+        self.roster.set_cluster(Cluster { nodes, jobs });
+    }
+
+    fn follow_jobs(
+        &mut self,
+        changed: &BTreeSet<u32>,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) {
+        let is_there = |roster: &Roster, id: u32| roster.job(job_id(id)).is_some();
+        let (mut new, mut gone) = (Vec::new(), Vec::new());
+        for id in changed {
+            match self.see(*id, seen, ledger, facts) {
+                Some(job) if is_there(&self.roster, *id) => drop(self.roster.insert(job)),
+                Some(job) => new.push(job),
+                None if is_there(&self.roster, *id) => gone.push(job_id(*id)),
+                None => {}
+            }
+        }
+        self.roster.remove_all(&gone);
+        self.roster.extend(new);
+    }
+
+    /// The job as the core shall see it, if it shall.
+    fn see(
+        &mut self,
+        id: u32,
+        seen: &Observation,
+        ledger: &Ledger,
+        facts: &PassFacts,
+    ) -> Option<Job> {
+        let (job, record) = (seen.job(id)?, ledger.get(id)?);
+        if let Some(at) = view_changes_at(job, record, facts) {
+            self.timed.insert((at, id));
+        }
+        planned_job(job, record, seen, facts)
+    }
+
+    fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
+        let mut due = BTreeSet::new();
+        while let Some((at, id)) = self.timed.first().copied().filter(|(at, _)| *at <= now) {
+            self.timed.remove(&(at, id));
+            due.insert(id);
+        }
+        due
+    }
+}
+
+/// Whether this is the same node, and jobs' requirements of it are expressed in the same way: a job
+/// may request all of a node.
+fn is_same_node(before: &Node, after: &Node) -> bool {
+    before.name == after.name && before.cpu == after.cpu && before.memory == after.memory
+}
+
+fn job_id(id: u32) -> JobId {
+    JobId(u64::from(id))
+}

@@ -1,0 +1,158 @@
+//! Jobs that get all memory of each of their nodes, where nodes differ in it.
+
+use std::collections::BTreeMap;
+
+use crate::slurm::observation::Observation;
+use crate::slurm::records::{ObservedJob, ObservedNode};
+
+/// MiB of each node of a job that gets all of them. The core plans with one amount for all nodes: a
+/// pending job is for nodes of one size, that of which it may use most nodes (ties: the smaller
+/// one), or of the largest if it must have nodes of several. Nodes that are down or drain count
+/// only where the others do not suffice: `State=FUTURE` ones may be of any size. Nodes that are too
+/// small for its request do not count, if any is not. O(nodes) where nodes differ.
+#[must_use]
+pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
+    if observation.has_equal_memory() {
+        return observation.largest_memory();
+    }
+    let here = job.places.iter();
+    let here = here.filter_map(|place| node(observation, place.node));
+    if let Some(max_memory) = here.map(|node| node.memory).max() {
+        return max_memory;
+    }
+    let asked = least_memory(job);
+    let holds = |node: &ObservedNode| node.memory >= asked;
+    // A job that must have all of certain nodes has them up or not.
+    let first = || {
+        let up = sizes(job, observation, |node| node.up && holds(node));
+        most_frequent(&up, job.min_nodes)
+    };
+    if let Some(best) = (!job.all_eligible).then(first).flatten() {
+        return best;
+    }
+    let mut all = sizes(job, observation, holds);
+    if all.is_empty() {
+        all = sizes(job, observation, |_| true);
+    }
+    let least = if job.all_eligible {
+        all.values().sum()
+    } else {
+        job.min_nodes
+    };
+    let largest = all.last_key_value().map(|(size, _)| *size);
+    most_frequent(&all, least).or(largest).unwrap_or(0)
+}
+
+/// MiB of which the job has to have as much on each of its nodes: for one task, or for all there.
+fn least_memory(job: &ObservedJob) -> u64 {
+    let cpus = if job.memory_per_cpu {
+        job.memory_cpus()
+    } else {
+        1
+    };
+    job.memory.saturating_mul(u64::from(cpus))
+}
+
+fn node(observation: &Observation, index: u32) -> Option<&ObservedNode> {
+    let position = observation.node_position(index)?;
+    observation.nodes().get(position)
+}
+
+/// How many of the nodes that the job may use have so much memory, of those that `is_asked_for`
+/// selects.
+fn sizes(
+    job: &ObservedJob,
+    observation: &Observation,
+    is_asked_for: impl Fn(&ObservedNode) -> bool,
+) -> BTreeMap<u64, u32> {
+    let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
+    let mut count = |found: &ObservedNode| {
+        if is_asked_for(found) {
+            *sizes.entry(found.memory).or_default() += 1;
+        }
+    };
+    match &job.eligible {
+        Some(eligible) => {
+            let listed = eligible.iter();
+            let listed = listed.filter_map(|index| node(observation, *index));
+            listed.for_each(&mut count);
+        }
+        None => observation.nodes().iter().for_each(&mut count),
+    }
+    sizes
+}
+
+/// The size of most nodes, of those of which there are so many.
+fn most_frequent(sizes: &BTreeMap<u64, u32>, least: u32) -> Option<u64> {
+    let enough = sizes.iter().filter(|(_, nodes)| **nodes >= least);
+    let best =
+        enough.max_by(|(one, of_one), (other, of_other)| of_one.cmp(of_other).then(other.cmp(one)));
+    best.map(|(size, _)| *size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{job, nodes};
+
+    /// Nodes 0 and 1 have 1000 MiB, node 2 has 2000.
+    fn size(job: &ObservedJob) -> u64 {
+        let mut nodes = nodes(3);
+        nodes[2].memory = 2000;
+        whole_node(job, &Observation::new([], nodes))
+    }
+
+    #[test]
+    fn whole_node_job_is_for_nodes_of_one_size() {
+        let whole = ObservedJob {
+            exclusive: true,
+            ..job(1, 1)
+        };
+        assert_eq!(size(&whole), 1000);
+        let on = |eligible: &[u32]| ObservedJob {
+            eligible: Some(eligible.into()),
+            ..whole.clone()
+        };
+        assert_eq!(size(&on(&[2])), 2000);
+        assert_eq!(size(&on(&[1, 2])), 1000);
+        assert_eq!(size(&on(&[])), 0);
+        let both = ObservedJob {
+            all_eligible: true,
+            ..on(&[1, 2])
+        };
+        assert_eq!(size(&both), 2000, "no one size is enough");
+    }
+
+    #[test]
+    fn whole_node_job_is_for_nodes_that_are_large_enough() {
+        let asks = |memory_per_cpu, memory| ObservedJob {
+            exclusive: true,
+            memory_per_cpu,
+            memory,
+            ..job(1, 1)
+        };
+        for per_cpu in [true, false] {
+            assert_eq!(size(&asks(per_cpu, 1000)), 1000);
+            assert_eq!(size(&asks(per_cpu, 1001)), 2000);
+            assert_eq!(size(&asks(per_cpu, 2001)), 1000, "no node is");
+        }
+    }
+
+    #[test]
+    fn nodes_that_are_down_count_where_the_others_do_not_suffice() {
+        let mut nodes = nodes(3);
+        nodes[2].memory = 2000;
+        for node in &mut nodes[..2] {
+            (node.up, node.down) = (false, true);
+        }
+        let size = |min_nodes| {
+            let whole = ObservedJob {
+                exclusive: true,
+                min_nodes,
+                ..job(1, min_nodes)
+            };
+            whole_node(&whole, &Observation::new([], nodes.clone()))
+        };
+        assert_eq!((size(1), size(2)), (2000, 1000));
+    }
+}

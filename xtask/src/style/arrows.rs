@@ -1,0 +1,99 @@
+//! Imports that may never be: layers of a crate, of which lower ones do not know higher ones.
+
+use std::path::Path;
+
+/// Where files lie, and the modules of their crate that they must not use.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    // What slurmctld shows, at the bottom; records know no index.
+    (
+        "crates/dfrs-agent/src/slurm/",
+        &["job", "plan", "publish", "pass", "model", "simulation"],
+    ),
+    (
+        "crates/dfrs-agent/src/slurm/records.rs",
+        &["slurm::observation"],
+    ),
+    // A job's phases know the job, its nodes and each other.
+    (
+        "crates/dfrs-agent/src/job/",
+        &["plan", "publish", "pass", "model", "simulation"],
+    ),
+    (
+        "crates/dfrs-agent/src/job/life/",
+        &["job::ledger", "job::limits", "job::recovery"],
+    ),
+    (
+        "crates/dfrs-agent/src/plan/",
+        &["publish", "pass", "model", "simulation"],
+    ),
+    (
+        "crates/dfrs-agent/src/publish/",
+        &["pass", "model", "simulation"],
+    ),
+    ("crates/dfrs-agent/src/pass/", &["model", "simulation"]),
+];
+
+/// What to print of a file's imports, a line each. Tests may use everything.
+pub fn problems(path: &Path, text: &str) -> Vec<String> {
+    let file = path.to_string_lossy();
+    // The table of phases is printed by a test.
+    let is_test = ["/tests/", "/life/table"]
+        .iter()
+        .any(|part| file.contains(part));
+    let is_test = is_test || file.ends_with("tests.rs");
+    let rules = FORBIDDEN.iter();
+    let mut rules = rules.filter(|(place, _)| !is_test && file.starts_with(place));
+    let forbidden: Vec<&str> = rules
+        .by_ref()
+        .flat_map(|(_, modules)| *modules)
+        .copied()
+        .collect();
+    if forbidden.is_empty() {
+        return Vec::new();
+    }
+    let lines = text.lines().enumerate();
+    lines
+        .take_while(|(_, line)| *line != "mod tests {")
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        .filter_map(|(index, line)| {
+            let used = |module: &&&str| {
+                let path = format!("crate::{module}");
+                line.split_once(&path).is_some_and(|(_, rest)| {
+                    !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_')
+                })
+            };
+            let module = forbidden.iter().find(used)?;
+            Some(format!(
+                "{file}:{}: uses {module}, which is above it; move what both need below",
+                index + 1
+            ))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::problems;
+
+    #[test]
+    fn imports_of_higher_layers_are_problems_outside_tests() {
+        let text = "use crate::pass::Agent;\nuse crate::passage::X;\n// crate::pass\nmod tests {\nuse crate::model::job;\n";
+        let found = |path: &str| problems(Path::new(path), text);
+        assert_eq!(
+            found("crates/dfrs-agent/src/job/ledger.rs"),
+            [
+                "crates/dfrs-agent/src/job/ledger.rs:1: uses pass, which is above it; move what both need below"
+            ]
+        );
+        assert_eq!(
+            found("crates/dfrs-agent/src/pass/act.rs"),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            found("crates/dfrs-agent/src/job/life/tests.rs"),
+            Vec::<String>::new()
+        );
+    }
+}
