@@ -504,7 +504,7 @@ mod tests {
         assert_eq!(fixture.learned, []);
         let asked = fixture.take_asked().into_iter();
         let single = asked.filter(|about| matches!(about, NeedQueryKind::Enough(..)));
-        assert!(single.count() <= 2, "in vain is not tried at once again");
+        assert!(single.count() <= 2, "no retry at once");
         fixture.needs("b", 1, 5);
         fixture.wait(40);
         assert_eq!(fixture.learned.first(), Some(&(1, 5)));

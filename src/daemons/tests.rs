@@ -50,7 +50,7 @@ impl FakeLink {
             .changed
             .wait_timeout_while(self.lock(), FAILED, |nodes| !condition(nodes));
         let (_now, waited) = wait.unwrap_or_else(PoisonError::into_inner);
-        assert!(!waited.timed_out(), "waited in vain: {what}");
+        assert!(!waited.timed_out(), "timeout: {what}");
     }
 }
 
@@ -133,7 +133,7 @@ fn start_daemons(link: &Arc<FakeLink>, log: &Log) -> NodeDaemons {
 fn wait_for_facts(daemons: &NodeDaemons, what: &str, condition: impl Fn(&NodeFacts) -> bool) {
     let end = Instant::now() + FAILED;
     while !condition(&daemons.facts()) {
-        assert!(Instant::now() < end, "waited in vain: {what}");
+        assert!(Instant::now() < end, "timeout: {what}");
         std::thread::yield_now();
     }
 }

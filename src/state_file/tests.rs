@@ -191,7 +191,7 @@ impl FakeDisk {
             .1
             .wait_timeout_while(fake, FAILED, |now| !condition(now));
         let (_now, waited) = wait.unwrap_or_else(PoisonError::into_inner);
-        assert!(!waited.timed_out(), "waited in vain");
+        assert!(!waited.timed_out(), "timeout");
     }
 
     fn state(&self) -> Result<State, String> {

@@ -215,7 +215,7 @@ impl ClusterModel {
         let count = self.retries.entry(key).or_default();
         *count += 1;
         if *count == MAX_RETRIES {
-            let fault = format!("{what} {job} was asked for {MAX_RETRIES} times in vain");
+            let fault = format!("{what} {job} was retried {MAX_RETRIES} times");
             self.faults.push(fault);
         }
     }

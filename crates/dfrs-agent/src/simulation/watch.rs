@@ -124,12 +124,12 @@ impl Watch {
         let mut model = driver.model().borrow_mut();
         let now = model.now();
         if let Some(fault) = model.take_faults().pop() {
-            return Err(("calls make sense", fault));
+            return Err(("calls are valid", fault));
         }
         self.is_shadow = driver.is_shadow();
         if model.take_gate_queries() > 0 && self.is_shadow {
             let what = "what writes jobs' reasons is asked although its mode is shadow".to_owned();
-            return Err(("shadow only looks", what));
+            return Err(("shadow acts on no job", what));
         }
         self.is_off = driver
             .config()
@@ -193,11 +193,11 @@ impl Watch {
         match word {
             "start" | "suspend" | "warn" | "requeue" if self.is_shadow => {
                 let what = format!("job {id}: DFRS does '{word}' although its mode is shadow");
-                return Err(("shadow only looks", what));
+                return Err(("shadow acts on no job", what));
             }
             "start" | "warn" | "requeue" if self.is_off => {
                 let what = format!("job {id}: DFRS does '{word}' although it is off");
-                return Err(("what rests starts nothing", what));
+                return Err(("disabled DFRS starts no job", what));
             }
             "operator:" if line.contains("Suspend") => {
                 self.suspended.insert(id);
@@ -210,11 +210,11 @@ impl Watch {
             }
             "resume" if self.suspended.contains(&id) => {
                 let what = format!("job {id} was suspended by an operator and is resumed");
-                return Err(("operators' words hold", what));
+                return Err(("operators' suspensions hold", what));
             }
             "suspend" if self.was_just_resumed(id, model.now()) => {
                 let what = format!("job {id} was just resumed by an operator and is suspended");
-                return Err(("operators' words hold", what));
+                return Err(("operators' suspensions hold", what));
             }
             "backfill" => {
                 self.by_backfill.insert(id);
@@ -315,7 +315,7 @@ impl Watch {
         match model.long_throttled_job(!is_applicable) {
             Some((job, seconds)) => {
                 let what = format!("job {job} is held back for {seconds} s and counts with less");
-                Err(("who wakes is heard", what))
+                Err(("throttled jobs are restored", what))
             }
             None => Ok(()),
         }
@@ -387,7 +387,7 @@ impl Watch {
             let since = *self.could_run.entry(id).or_insert(now);
             if now.0 - since.0 > STARVATION_TIMEOUT {
                 let what = format!("job {id} waits although no job uses the nodes that it needs");
-                return Err(("nothing waits in vain", what));
+                return Err(("no job waits for idle nodes", what));
             }
         }
         Ok(())
