@@ -1,4 +1,4 @@
-//! What RAM a node has beyond what Slurm gives to jobs (ADR 45): half of it is what parked jobs may
+//! What RAM a node has beyond what Slurm gives to jobs (ADR 44): half of it is what parked jobs may
 //! keep, the other half is the system's. dfrsd goes by it, and `dfrs doctor` says the same.
 
 /// What any parked job may keep in RAM, in bytes: where there is less, none is parked.

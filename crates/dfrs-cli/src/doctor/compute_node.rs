@@ -83,7 +83,7 @@ fn split_remedy(trouble: &str) -> (&str, &str) {
     trouble.rsplit_once("; ").unwrap_or(otherwise)
 }
 
-/// Whether Slurm leaves memory for what parked jobs keep in RAM (ADR 45).
+/// Whether Slurm leaves memory for what parked jobs keep in RAM (ADR 44).
 fn memory(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     let text = host.text(Path::new("/proc/meminfo")).unwrap_or_default();
     let (Some(installed), Some(given)) = (spare::installed(&text), job_memory_bytes(host, name))

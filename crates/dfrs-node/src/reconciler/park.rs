@@ -5,7 +5,7 @@
 //! one of the job that is not frozen, one of another job that shares pages with it, one of a step
 //! that comes late. The limit is noted before it is lowered, and given back before the job is
 //! thawed, when Slurm or a user has thawed it, and when this daemon stops. See
-//! docs/adr/0045-limit-on-parked-memory.md.
+//! docs/adr/0044-swap-as-it-is.md.
 
 use super::*;
 use crate::facts::LimitNote;
