@@ -3,7 +3,7 @@
 mod arrows;
 pub mod links;
 mod markers;
-pub mod summary;
+mod summary;
 mod types;
 mod width;
 mod words;

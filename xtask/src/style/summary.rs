@@ -7,14 +7,13 @@ use super::links::targets;
 /// In docs/, in mdBook's format.
 pub const FILE: &str = "SUMMARY.md";
 
-/// One line for each page of docs/ that is not named exactly once. Decisions (docs/adr/) are added when the
-/// site is made.
+/// One line for each page of docs/ that is not named exactly once.
 pub fn problems(summary: &str, paths: &[PathBuf]) -> Vec<String> {
     let named: Vec<&str> = summary.lines().flat_map(targets).collect();
     let pages = paths.iter().filter_map(|path| {
         let page = path.strip_prefix("docs").ok()?;
         let is_page = page.extension().is_some_and(|ending| ending == "md");
-        (is_page && page != Path::new(FILE) && !page.starts_with("adr")).then_some(page)
+        (is_page && page != Path::new(FILE)).then_some(page)
     });
     pages
         .filter_map(|page| {
@@ -42,7 +41,8 @@ mod tests {
             "d.md",
         ];
         let paths = paths.map(PathBuf::from);
-        let summary = "- [a](a.md)\n- [c](c.md)\n  - [c](c.md)\n- [d](../d.md)\n";
+        let summary = "- [a](a.md)\n- [c](c.md)\n  - [c](c.md)\n- [d](../d.md)\n\
+                       - [1](adr/1.md)\n";
         let found = problems(summary, &paths);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("names b.md 0 times"), "{found:?}");
