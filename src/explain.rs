@@ -1,4 +1,4 @@
-//! Answers to questions about single jobs (`docs/explain.md`): a UNIX socket beside the status
+//! Answers to questions about single jobs (`docs/observing.md`): a UNIX socket beside the status
 //! file, for all to connect to. A thread of its own serves the clients; their questions are
 //! answered between two passes, from the agent's own memory, so that neither slurmctld's locks nor
 //! a pass ever wait for a client.

@@ -1,4 +1,4 @@
-//! The status file (`docs/status.md`): what is seen of DFRS from outside. Written at most about once a second, by
+//! The status file (`docs/observing.md`): what is seen of DFRS from outside. Written at most about once a second, by
 //! a thread of its own, from what is known between two passes.
 
 use std::path::Path;

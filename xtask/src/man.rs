@@ -37,7 +37,7 @@ const DOCUMENTS: [(markdown::Title<'_>, &str); 2] = [
             about: "scheduler plugin for Slurm with which jobs share nodes",
             see_also: "dfrs(1), dfrs.conf(5), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
         },
-        "docs/plugin.md",
+        "docs/install.md",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Questions about single jobs to the running plugin, and its answers (`docs/explain.md`).
+//! Questions about single jobs to the running plugin, and its answers (`docs/observing.md`).
 //!
 //! One line of JSON each way over a UNIX socket, which is then closed. Readers ignore fields that
 //! they do not know; a field is never given another meaning.

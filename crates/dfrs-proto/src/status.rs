@@ -1,4 +1,4 @@
-//! The status file: how the plugin is, for people and tools. `docs/status.md` says what each field
+//! The status file: how the plugin is, for people and tools. `docs/observing.md` says what each field
 //! means; later versions of this one only add fields.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plugin's own figures, from its status file (docs/status.md): what lies between two of them."""
+"""The plugin's own figures, from its status file (docs/observing.md): what lies between two of them."""
 
 import json
 
