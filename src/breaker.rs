@@ -386,7 +386,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         self.health = Health::StandingDown(self.handover_deadline.map_or(next, |at| at.min(next)));
     }
 
-    /// What was parked may not be back: that is never given up. Returns when it is tried again.
+    /// What was parked may not be back: that is never given up. Returns when it is retried.
     fn report_failure(&mut self, problem: &str) -> Span {
         let next = Span((self.interval.0 * 2).min(MAX_RETRY_INTERVAL.0));
         let text = format!(

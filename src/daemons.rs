@@ -44,7 +44,7 @@ pub struct SendTiming {
     /// longer wait for it, and new orders for its nodes are sent to each of them alone until it
     /// completes.
     pub late: Duration,
-    /// A node that got no message is tried again after this, and after twice as long each time, up to a
+    /// A node that got no message is retried after this, and after twice as long each time, up to a
     /// minute.
     pub retry: Duration,
 }

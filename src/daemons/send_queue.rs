@@ -17,7 +17,7 @@ use super::SendTiming;
 /// Nodes in one message. Slurm sends to so many at once without passing through any of them (`TreeWidth`, 16
 /// by default in 24.11 and 50 in 22.05).
 const BATCH: usize = 16;
-/// A node that got no message is tried again after this at the latest.
+/// A node that got no message is retried after this at the latest.
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// Messages under way at most. One that is late holds two threads or three, its own and one of Slurm's for
@@ -86,7 +86,7 @@ struct NodeSendState {
     /// The message that it waits for.
     in_flight: Option<u64>,
     lane: Reachability,
-    /// How long after the next failure it is tried again.
+    /// How long after the next failure it is retried.
     retry: Duration,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct SendQueue {
     refresh: Duration,
     /// A message under way for longer is late.
     late: Duration,
-    /// A node that got no message for the first time is tried again after this.
+    /// A node that got no message for the first time is retried after this.
     retry: Duration,
 }
 
@@ -239,7 +239,7 @@ impl SendQueue {
         self.in_flight.insert(message, sent);
     }
 
-    /// This message could not even be made: its nodes are tried again later.
+    /// This message could not even be made: its nodes are retried later.
     pub(super) fn not_started(&mut self, load: &OrderBatch, now: Instant) {
         for name in load.keys() {
             if let Some(node) = self.nodes.get_mut(name) {

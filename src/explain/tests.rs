@@ -97,10 +97,10 @@ fn question_is_answered_while_other_clients_misbehave() {
         };
         assert_eq!(why, "no such job in a partition of DFRS");
         for (text, part) in [
-            ("GET / HTTP/1.1\n", "is no question"),
+            ("GET / HTTP/1.1\n", "invalid request"),
             ("{\"version\":2,\"job\":17}\n", "version 2"),
             (&"x".repeat(256), "too long"),
-            ("{\"version\":1,\"job\":-1}\n", "is no question"),
+            ("{\"version\":1,\"job\":-1}\n", "invalid request"),
         ] {
             let ExplainResponse::Refused(why) = read_answer(ask(text)) else {
                 panic!("{text} was answered")

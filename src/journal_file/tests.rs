@@ -99,7 +99,7 @@ fn full_disk_is_logged_once_and_retried() {
     let errors = fixture.log.errors();
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(
-        errors[0].starts_with("/journal: the journal is not written: no space left"),
+        errors[0].starts_with("/journal: journal not written: no space left"),
         "{errors:?}"
     );
 }

@@ -12,7 +12,7 @@ use dfrs_proto::journal::JournalSnapshot;
 use super::queue::{JournalQueue, JournalWork};
 use crate::log::Log;
 
-/// What failed is tried again after this, doubled each time up to the last.
+/// What failed is retried after this, doubled each time up to the last.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
@@ -64,7 +64,7 @@ impl JournalFileWriter {
         }
     }
 
-    /// Writes these lines. While that fails it is tried again, ever more rarely, and once more at the end.
+    /// Writes these lines. While that fails it is retried, ever more rarely, and once more at the end.
     fn write_with_retries(&mut self, lines: &[u8]) {
         let (mut pause, mut ends) = (MIN_BACKOFF, false);
         while let Err(problem) = self.target.append(lines) {

@@ -14,7 +14,7 @@ use crate::log::Log;
 
 /// A file that is not longer than this is not rewritten for its length.
 const MIN_REWRITE_LENGTH: usize = 64 << 10;
-/// What failed is tried again after this, doubled each time up to the last.
+/// What failed is retried after this, doubled each time up to the last.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
@@ -69,7 +69,7 @@ impl StateFileWriter {
         }
     }
 
-    /// Writes these changes. While that fails it is tried again, ever more rarely, and once more at the end.
+    /// Writes these changes. While that fails it is retried, ever more rarely, and once more at the end.
     fn write_with_retries(&mut self, changes: StateChanges) {
         (self.before)();
         let mut outcome = self.write(changes);

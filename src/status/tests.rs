@@ -86,7 +86,7 @@ fn missing_directory_is_logged_once() {
     let errors = kept.errors();
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(
-        errors[0].starts_with("/nonexistent/dfrs_status.json is not written: "),
+        errors[0].starts_with("/nonexistent/dfrs_status.json not written: "),
         "{errors:?}"
     );
 }
