@@ -50,6 +50,12 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 
 @test "node reboots as soon as its parked jobs have ended" {
 	needs_parking
+	# Slurm 22.05 counts a suspended job twice when it is reconfigured (docs/maintenance.md), as tests
+	# before did. A restart counts again.
+	ready=$(times_ready)
+	controller /opt/cluster/service slurmctld restart
+	wait_until 60 was_ready_more_often_than "$ready"
+	wait_for_idle_nodes 60
 	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
 	before=$(reboots n1)
 	controller scontrol reboot ASAP nextstate=resume reason=kernel n1
