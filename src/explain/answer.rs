@@ -11,7 +11,7 @@ pub(super) fn visible_to(requester: Requester, found: Option<Explanation>) -> Ex
     match own {
         Some(job) if requester.sees_all => ExplainResponse::Job(Box::new(job)),
         Some(job) => ExplainResponse::Job(Box::new(Explanation {
-            neighbour_jobs: Vec::new(),
+            co_located_jobs: Vec::new(),
             // The change may name the job for which room was made.
             last_change: job.last_change.map(|mut change| {
                 if let Some((general, _)) = change.why.split_once(" the new job ") {

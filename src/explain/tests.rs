@@ -37,8 +37,8 @@ fn job(id: u32, user: u32) -> Explanation {
         version: 1,
         job: id,
         user,
-        neighbours: 1,
-        neighbour_jobs: vec![99],
+        co_located: 1,
+        co_located_jobs: vec![99],
         last_change: Some(LastDecision {
             why: "preempted by the new job 99".to_owned(),
             ..LastDecision::default()
@@ -171,7 +171,7 @@ fn users_see_their_own_jobs_only_and_no_other_job_ids() {
     else {
         panic!("is theirs")
     };
-    assert_eq!((own.neighbours, own.neighbour_jobs.len()), (1, 0));
+    assert_eq!((own.co_located, own.co_located_jobs.len()), (1, 0));
     let text = serde_json::to_string(&own).expect("JSON");
     assert!(!text.contains("99"), "{text}");
     let of_others = answer::visible_to(requester(1001, false), Some(job(17, 1000)));

@@ -95,10 +95,15 @@ pub struct Explanation {
     /// Nothing is done to it before; null: no such time.
     pub not_before: Option<f64>,
     /// Other jobs on its nodes now.
-    pub neighbours: u32,
+    #[serde(rename = "neighbours")]
+    pub co_located: u32,
     /// The first [`MAX_ENTRIES`] of the other jobs on its nodes; only root and SlurmUser get them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub neighbour_jobs: Vec<u32>,
+    #[serde(
+        default,
+        rename = "neighbour_jobs",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub co_located_jobs: Vec<u32>,
     /// Further notes, a line each.
     pub notes: Vec<String>,
 }

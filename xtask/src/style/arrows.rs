@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::types::is_test;
+
 /// Where files lie, and the modules of their crate that they must not use.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     // What slurmctld shows, at the bottom; records know no index.
@@ -37,20 +39,13 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 pub fn problems(path: &Path, text: &str) -> Vec<String> {
     let file = path.to_string_lossy();
     // The table of phases is printed by a test.
-    let is_test = ["/tests/", "/life/table"]
-        .iter()
-        .any(|part| file.contains(part));
-    let is_test = is_test || file.ends_with("tests.rs");
-    let rules = FORBIDDEN.iter();
-    let mut rules = rules.filter(|(place, _)| !is_test && file.starts_with(place));
-    let forbidden: Vec<&str> = rules
-        .by_ref()
-        .flat_map(|(_, modules)| *modules)
-        .copied()
-        .collect();
-    if forbidden.is_empty() {
+    if is_test(path) || file.contains("/life/table") {
         return Vec::new();
     }
+    let rules = FORBIDDEN
+        .iter()
+        .filter(|(place, _)| file.starts_with(place));
+    let forbidden: Vec<&str> = rules.flat_map(|(_, modules)| *modules).copied().collect();
     let lines = text.lines().enumerate();
     lines
         .take_while(|(_, line)| *line != "mod tests {")

@@ -13,9 +13,12 @@ impl TypeNames {
         if path.extension().is_none_or(|extension| extension != "rs") || is_test(path) {
             return;
         }
+        let mut before = "";
         let lines = text.lines().enumerate();
-        for (index, line) in lines.take_while(|(_, line)| *line != "#[cfg(test)]") {
-            if let Some(name) = declared(line) {
+        for (index, line) in lines.take_while(|(_, line)| *line != "mod tests {") {
+            let is_for_tests = before == "#[cfg(test)]";
+            before = line;
+            if let Some(name) = declared(line).filter(|_| !is_for_tests) {
                 let places = self.0.entry(name.to_owned()).or_default();
                 places.push((path.to_owned(), index + 1));
             }
@@ -37,7 +40,8 @@ impl TypeNames {
     }
 }
 
-fn is_test(path: &Path) -> bool {
+/// Whether all of a file is for tests, benches or examples.
+pub fn is_test(path: &Path) -> bool {
     let is_part = |part: &str| path.iter().any(|piece| piece == part);
     is_part("tests") || is_part("benches") || is_part("examples") || path.ends_with("tests.rs")
 }

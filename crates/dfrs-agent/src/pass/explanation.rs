@@ -70,8 +70,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             most_moves: self.config.policy.settings.budget.moves_per_job,
             next_remap: seconds(self.remaps.due()),
             not_before: self.not_before(job, record, now).map(seconds),
-            neighbours: number(co_located.len()),
-            neighbour_jobs: co_located.into_iter().take(MAX_ENTRIES).collect(),
+            co_located: number(co_located.len()),
+            co_located_jobs: co_located.into_iter().take(MAX_ENTRIES).collect(),
             notes: self.notes(job, record, &nodes, now),
         })
     }

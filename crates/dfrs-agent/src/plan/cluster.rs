@@ -313,8 +313,7 @@ fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) 
 fn max_cpus_of(job: &ObservedJob, observation: &Observation) -> u32 {
     let differ = job.wants_whole_nodes() && !observation.has_equal_memory();
     let whole = differ.then(|| whole_node(job, observation));
-    let has_size = |node: &ObservedNode| whole.is_none_or(|memory| node.memory == memory);
-    let cpus = |node: &ObservedNode| has_size(node).then_some(node.cpus);
+    let cpus = |node: &ObservedNode| (!node.has_other_size(whole)).then_some(node.cpus);
     let max_cpus = match &job.eligible {
         None if whole.is_none() => return observation.max_node_cpus(),
         None => observation.nodes().iter().filter_map(cpus).max(),

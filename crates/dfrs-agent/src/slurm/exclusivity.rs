@@ -289,43 +289,43 @@ mod tests {
 
     #[test]
     fn exclusive_user_job_is_kept_off_nodes_of_other_users() {
-        let mut neighbours = Exclusivity::default();
-        neighbours.follow(None, Some(&on(&[3, 5], of(1, 7, false))));
-        neighbours.follow(None, Some(&on(&[5], of(2, 8, false))));
+        let mut exclusivity = Exclusivity::default();
+        exclusivity.follow(None, Some(&on(&[3, 5], of(1, 7, false))));
+        exclusivity.follow(None, Some(&on(&[5], of(2, 8, false))));
         let alone = of(3, 8, true);
-        assert!(neighbours.may_concern(&alone) && neighbours.excludes(&alone, 3));
-        assert!(neighbours.excludes(&alone, 5) && !neighbours.excludes(&alone, 4));
-        assert!(!neighbours.excludes(&of(4, 8, false), 3));
+        assert!(exclusivity.may_concern(&alone) && exclusivity.excludes(&alone, 3));
+        assert!(exclusivity.excludes(&alone, 5) && !exclusivity.excludes(&alone, 4));
+        assert!(!exclusivity.excludes(&of(4, 8, false), 3));
     }
 
     #[test]
     fn change_is_reported_only_for_affected_jobs() {
-        let mut neighbours = Exclusivity::default();
+        let mut exclusivity = Exclusivity::default();
         let none = || AffectedJobs::These(BTreeSet::new());
-        neighbours.follow(None, Some(&of(9, 1, true)));
-        assert_eq!(neighbours.take_changed(), none());
+        exclusivity.follow(None, Some(&of(9, 1, true)));
+        assert_eq!(exclusivity.take_changed(), none());
         let placed = on(&[3], of(1, 7, false));
-        neighbours.follow(None, Some(&placed));
+        exclusivity.follow(None, Some(&placed));
         let waiting = AffectedJobs::These(BTreeSet::from([9]));
-        assert_eq!(neighbours.take_changed(), waiting);
+        assert_eq!(exclusivity.take_changed(), waiting);
         // Something else of it is different.
         let tasks = ObservedJob {
             tasks: 2,
             ..placed.clone()
         };
-        neighbours.follow(Some(&placed), Some(&tasks));
-        assert_eq!(neighbours.take_changed(), none());
+        exclusivity.follow(Some(&placed), Some(&tasks));
+        assert_eq!(exclusivity.take_changed(), none());
         let second = on(&[3], of(2, 7, false));
-        neighbours.follow(None, Some(&second));
-        assert_eq!(neighbours.take_changed(), none(), "the same user");
-        neighbours.follow(Some(&second), Some(&on(&[3], of(2, 7, true))));
-        assert_eq!(neighbours.take_changed(), AffectedJobs::All);
-        neighbours.follow(Some(&on(&[3], of(2, 7, true))), None);
-        assert_eq!(neighbours.take_changed(), AffectedJobs::All);
-        neighbours.follow(Some(&placed), None);
-        assert_eq!(neighbours.take_changed(), waiting);
-        assert_eq!(neighbours.occupants, BTreeMap::new());
-        assert_eq!(neighbours.users, BTreeMap::new());
+        exclusivity.follow(None, Some(&second));
+        assert_eq!(exclusivity.take_changed(), none(), "the same user");
+        exclusivity.follow(Some(&second), Some(&on(&[3], of(2, 7, true))));
+        assert_eq!(exclusivity.take_changed(), AffectedJobs::All);
+        exclusivity.follow(Some(&on(&[3], of(2, 7, true))), None);
+        assert_eq!(exclusivity.take_changed(), AffectedJobs::All);
+        exclusivity.follow(Some(&placed), None);
+        assert_eq!(exclusivity.take_changed(), waiting);
+        assert_eq!(exclusivity.occupants, BTreeMap::new());
+        assert_eq!(exclusivity.users, BTreeMap::new());
     }
 
     #[test]
@@ -334,20 +334,20 @@ mod tests {
             mcs_label: label,
             ..of(id, 1, false)
         };
-        let mut neighbours = Exclusivity::default();
+        let mut exclusivity = Exclusivity::default();
         let (plain, one, other) = (labelled(1, 0), labelled(2, 7), labelled(3, 8));
-        assert!(!neighbours.may_concern(&one));
-        neighbours.follow(None, Some(&on(&[3], plain.clone())));
-        assert!(neighbours.may_concern(&one) && !neighbours.may_concern(&plain));
-        assert!(neighbours.excludes(&one, 3) && !neighbours.excludes(&plain, 3));
-        neighbours.take_changed();
-        neighbours.follow(None, Some(&on(&[4], one.clone())));
-        assert!(neighbours.may_concern(&plain) && neighbours.excludes(&plain, 4));
-        assert!(!neighbours.excludes(&one, 4) && neighbours.excludes(&other, 4));
-        assert_eq!(neighbours.take_changed(), AffectedJobs::All);
-        neighbours.follow(Some(&on(&[4], one)), None);
-        assert_eq!(neighbours.take_changed(), AffectedJobs::All);
-        assert!(!neighbours.may_concern(&plain));
+        assert!(!exclusivity.may_concern(&one));
+        exclusivity.follow(None, Some(&on(&[3], plain.clone())));
+        assert!(exclusivity.may_concern(&one) && !exclusivity.may_concern(&plain));
+        assert!(exclusivity.excludes(&one, 3) && !exclusivity.excludes(&plain, 3));
+        exclusivity.take_changed();
+        exclusivity.follow(None, Some(&on(&[4], one.clone())));
+        assert!(exclusivity.may_concern(&plain) && exclusivity.excludes(&plain, 4));
+        assert!(!exclusivity.excludes(&one, 4) && exclusivity.excludes(&other, 4));
+        assert_eq!(exclusivity.take_changed(), AffectedJobs::All);
+        exclusivity.follow(Some(&on(&[4], one)), None);
+        assert_eq!(exclusivity.take_changed(), AffectedJobs::All);
+        assert!(!exclusivity.may_concern(&plain));
     }
 
     #[test]
@@ -356,13 +356,13 @@ mod tests {
             mcs_label: 7,
             ..of(9, 1, false)
         };
-        let mut neighbours = Exclusivity::default();
-        neighbours.follow(None, Some(&waits));
+        let mut exclusivity = Exclusivity::default();
+        exclusivity.follow(None, Some(&waits));
         let plain = on(&[3], of(1, 2, false));
-        neighbours.follow(None, Some(&plain));
-        neighbours.follow(Some(&plain), None);
+        exclusivity.follow(None, Some(&plain));
+        exclusivity.follow(Some(&plain), None);
         assert_eq!(
-            neighbours.take_changed(),
+            exclusivity.take_changed(),
             AffectedJobs::These(BTreeSet::from([9]))
         );
     }

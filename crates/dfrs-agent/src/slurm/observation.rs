@@ -407,7 +407,7 @@ impl Observation {
         let is_limited = terms.exclusivity.is_some();
         let takes = |node: &ObservedNode| {
             let is_kept_off = is_limited && self.exclusivity.excludes(job, node.index);
-            !is_kept_off && !terms.excludes_size(node.memory)
+            !is_kept_off && !node.has_other_size(terms.whole_node_mib)
         };
         let may = |at: &NodeIndex| terms.stated.as_ref().is_none_or(|set| set.contains(*at));
         let nodes = self.nodes.iter().zip((0..).map(NodeIndex));

@@ -23,13 +23,6 @@ pub(crate) struct OpenNodesKey {
     pub(crate) stated: Option<NodeSet>,
 }
 
-impl OpenNodesKey {
-    /// Whether a node with so many MiB is of another size than the job is for, if it is for one.
-    pub(crate) fn excludes_size(&self, memory_mib: u64) -> bool {
-        self.whole_node_mib.is_some_and(|size| memory_mib != size)
-    }
-}
-
 /// What these terms leave. It only saves work and memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpenNodes(RefCell<BTreeMap<OpenNodesKey, NodeSet>>);

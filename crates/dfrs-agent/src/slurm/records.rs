@@ -369,4 +369,9 @@ impl ObservedNode {
     pub fn drains(&self) -> bool {
         !self.up && !self.down
     }
+
+    /// Whether it has another amount of memory (MiB) than a job is for, if the job is for one.
+    pub(crate) fn has_other_size(&self, whole_node_mib: Option<u64>) -> bool {
+        whole_node_mib.is_some_and(|size| self.memory != size)
+    }
 }

@@ -36,8 +36,8 @@ fn example() -> Explanation {
         recent_moves: 1,
         most_moves: Some(6),
         next_remap: 1300.0,
-        neighbours: 3,
-        neighbour_jobs: vec![18, 19, 20],
+        co_located: 3,
+        co_located_jobs: vec![18, 19, 20],
         notes: vec!["a\u{1b}[31m\nnote".to_owned()],
         ..Explanation::default()
     }

@@ -77,11 +77,11 @@ fn nodes(job: &Explanation) -> String {
     if more > 0 {
         let _ = write!(text, " and {more} more");
     }
-    let _ = write!(text, "; {} other jobs have places there", job.neighbours);
-    if !job.neighbour_jobs.is_empty() {
-        let named = job.neighbour_jobs.iter().take(MAX_NAMED);
+    let _ = write!(text, "; {} other jobs have places there", job.co_located);
+    if !job.co_located_jobs.is_empty() {
+        let named = job.co_located_jobs.iter().take(MAX_NAMED);
         let named: Vec<String> = named.map(u32::to_string).collect();
-        let dots = if job.neighbour_jobs.len() > named.len() {
+        let dots = if job.co_located_jobs.len() > named.len() {
             ", ..."
         } else {
             ""

@@ -34,7 +34,7 @@ fn explanation_of_parked_job_names_its_cause_and_its_nodes() {
         (parked.nodes[0].name.as_str(), parked.node_count),
         ("n0", 1)
     );
-    assert_eq!((parked.neighbours, parked.neighbour_jobs), (1, vec![2]));
+    assert_eq!((parked.co_located, parked.co_located_jobs), (1, vec![2]));
     assert_eq!((parked.r#yield, parked.recent_moves), (0.0, 1));
     assert!(parked.next_remap > parked.now);
     cluster.slurm.0.borrow_mut().end(2);
