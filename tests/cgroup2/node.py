@@ -34,7 +34,7 @@ def check(holds, text):
 
 
 # Seconds to wait for a condition: no promise of dfrsd's, but more than a busy host needs.
-TIMEOUT = 120
+TIMEOUT = 300
 
 
 def wait_for(condition):
