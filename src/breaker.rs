@@ -401,7 +401,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
 #[cfg(test)]
 mod tests {
     use dfrs_agent::Ports;
-    use dfrs_agent::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
+    use dfrs_agent::fixtures::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
     use dfrs_agent::publish::recorder::NoRecorder;
     use dfrs_agent::publish::state::State;
     use dfrs_agent::slurm::records::ObservedState;

@@ -305,7 +305,7 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use dfrs_agent::model::measuring_orders;
+    use dfrs_agent::fixtures::measuring_orders;
     use dfrs_proto::message::NodeOrder;
 
     use super::*;

@@ -323,7 +323,7 @@ fn concerns(about: NeedQueryKind, counted: Need) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dfrs_agent::model::measuring_orders;
+    use dfrs_agent::fixtures::measuring_orders;
     use proptest::prelude::*;
 
     use super::*;

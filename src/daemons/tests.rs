@@ -215,7 +215,7 @@ fn need_is_measured_only_on_nodes_that_report_a_change() {
     let link = Arc::new(FakeLink::default());
     let mut daemons = start_daemons(&link, &Log::discarding());
     daemons.set(
-        dfrs_agent::model::measuring_orders(&[("n0", &[(7, 2)]), ("n1", &[])]),
+        dfrs_agent::fixtures::measuring_orders(&[("n0", &[(7, 2)]), ("n1", &[])]),
         BTreeMap::new(),
     );
     let enough = |eighths: u8| format!("/run/dfrs/%n/need.7.{eighths}.sock");

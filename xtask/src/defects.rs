@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use clap::Args;
-use dfrs_agent::simulation::generate::{Kinds, generate};
-use dfrs_agent::simulation::run as try_scenario;
+use dfrs_testbed::simulation::generate::{Kinds, generate};
+use dfrs_testbed::simulation::run as try_scenario;
 
 /// Command line.
 #[derive(Args)]
@@ -80,7 +80,7 @@ pub fn run(arguments: &DefectsArguments) -> Result<(), String> {
 fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
     let built = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
         .args(["build", "--quiet", "--release"])
-        .args(["--package", "dfrs-agent", "--example", "seeds"])
+        .args(["--package", "dfrs-testbed", "--example", "seeds"])
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", target)
         // The program is built more often than it runs long.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
-use dfrs_agent::simulation::generate::{Kinds, generate};
-use dfrs_agent::simulation::{
+use dfrs_testbed::simulation::generate::{Kinds, generate};
+use dfrs_testbed::simulation::{
     Failure, TrialScenario, minimise, run as try_scenario, run_with_transcript,
 };
 

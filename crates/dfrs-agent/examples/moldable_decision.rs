@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use dfrs_agent::fixtures::{job, nodes};
 use dfrs_agent::job::ledger::{Ledger, LedgerRecord};
 use dfrs_agent::job::life::{JobContext, Life};
-use dfrs_agent::model::{job, nodes};
 use dfrs_agent::plan::cluster::PassFacts;
 use dfrs_agent::plan::excluded::Excluded;
 use dfrs_agent::plan::moldable::{WaitHistory, decide};

@@ -4,19 +4,19 @@
 //!
 //! It has no I/O, no clock and no thread: its driver gives it the time and three ports, to Slurm
 //! ([`slurm::port::Slurm`]), to the node daemons ([`daemons::Daemons`]) and to where its state is kept
-//! ([`publish::state::Store`]). The plugin has real ones; [`model`] has a model of a whole cluster.
+//! ([`publish::state::Store`]). The plugin has real ones; the crate `dfrs-testbed` has a model of a whole cluster.
 #![forbid(unsafe_code)]
 
 pub mod clock;
 pub mod daemons;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
 mod ignored_in_eq;
 pub mod job;
-pub mod model;
 pub mod pass;
 pub mod plan;
 pub mod probe;
 pub mod publish;
-pub mod simulation;
 pub mod slurm;
 pub mod sync;
 

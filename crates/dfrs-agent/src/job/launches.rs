@@ -106,7 +106,7 @@ impl Launches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job;
+    use crate::fixtures::job;
 
     const SETTLE_TIME: Span = Span::from_seconds(10);
 

@@ -98,8 +98,8 @@ pub fn record_extension(record: &mut LedgerRecord, seconds: u32, before: JobTime
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::job;
     use crate::job::life::Life;
-    use crate::model::job;
 
     fn limit(minutes: u32) -> JobTimeLimit {
         JobTimeLimit { minutes, set_by: 1 }

@@ -118,7 +118,7 @@ fn by_name(name: &str) -> Option<Mobility> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{config, job};
+    use crate::fixtures::{config, job};
 
     /// The mobility of a job in a partition with this default.
     fn in_partition(job: &ObservedJob, default: Mobility) -> Mobility {

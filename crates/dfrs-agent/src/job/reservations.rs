@@ -40,7 +40,7 @@ pub fn must_vacate(job: &ObservedJob, config: &Config, now: Time) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{config, job};
+    use crate::fixtures::{config, job};
 
     #[test]
     fn job_that_would_run_into_a_reservation_leaves_before_it() {

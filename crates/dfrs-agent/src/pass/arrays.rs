@@ -193,7 +193,7 @@ fn room_for((task, node, tasks): (Bytes, Bytes, u32), seen: &Observation) -> u32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{job, nodes};
+    use crate::fixtures::{job, nodes};
 
     /// So many arrays of small tasks, of two kinds.
     fn arrays(count: u32) -> Vec<ObservedJob> {

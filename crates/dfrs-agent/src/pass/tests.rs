@@ -1,7 +1,7 @@
 //! The agent against a model of slurmctld: whole runs, pass by pass.
 
 use super::*;
-use crate::model::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
+use crate::fixtures::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
 use crate::probe::NoProbe;
 use crate::publish::recorder::{NoRecorder, Occasion};
 use crate::slurm::records::{ObservedJob, ObservedState};

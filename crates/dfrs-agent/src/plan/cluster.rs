@@ -462,7 +462,7 @@ fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{job, nodes};
+    use crate::fixtures::{job, nodes};
 
     fn layout_of(job: &ObservedJob) -> Layout {
         layout_in(job, &Observation::new([], nodes(4)))
@@ -470,7 +470,7 @@ mod tests {
 
     fn layout_in(job: &ObservedJob, observation: &Observation) -> Layout {
         let facts = PassFacts {
-            config: &crate::model::config(),
+            config: &crate::fixtures::config(),
             swap: &SwapEighths::new(),
             ready: &BTreeSet::new(),
             refusals: &Refusals::default(),

@@ -143,7 +143,7 @@ fn queried_jobs(orders: &NodeOrder) -> BTreeMap<u32, Need> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::measuring_orders;
+    use crate::fixtures::measuring_orders;
 
     fn since(places: &NeedQueries, job: u32) -> Option<u64> {
         places.place(job).map(|place| place.since)

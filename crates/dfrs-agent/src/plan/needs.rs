@@ -40,8 +40,8 @@ mod tests {
     use dfrs_core::Time;
 
     use super::*;
+    use crate::fixtures::{config, job};
     use crate::job::life::Life;
-    use crate::model::{config, job};
 
     fn record() -> LedgerRecord {
         LedgerRecord {

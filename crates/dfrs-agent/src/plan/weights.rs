@@ -88,7 +88,7 @@ fn median_priority(observation: &Observation) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{config, job, nodes};
+    use crate::fixtures::{config, job, nodes};
 
     fn observation(priorities: &[u32]) -> Observation {
         let jobs = (1..).zip(priorities).map(|(id, priority)| ObservedJob {

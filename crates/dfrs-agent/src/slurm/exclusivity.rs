@@ -250,7 +250,7 @@ fn nodes(job: &ObservedJob) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job;
+    use crate::fixtures::job;
     use crate::slurm::records::ObservedPlace;
 
     fn on(nodes: &[u32], of: ObservedJob) -> ObservedJob {

@@ -574,7 +574,7 @@ impl Observation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{job, nodes};
+    use crate::fixtures::{job, nodes};
     use crate::slurm::records::ObservedPlace;
 
     fn placed(id: u32, node: u32, completing: bool) -> ObservedJob {

@@ -72,7 +72,7 @@ impl Eq for OpenNodes {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{job, mix, nodes};
+    use crate::fixtures::{job, mix, nodes};
     use crate::slurm::observation::Observation;
     use crate::slurm::records::{ObservedJob, ObservedPlace};
     use dfrs_core::NodeIndex;

@@ -78,7 +78,7 @@ pub fn memory_held(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{job, nodes};
+    use crate::fixtures::{job, nodes};
 
     #[test]
     fn parked_job_needs_no_more_memory_than_its_nodes_have() {

@@ -93,7 +93,7 @@ fn most_frequent(sizes: &BTreeMap<u64, u32>, least: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{job, nodes};
+    use crate::fixtures::{job, nodes};
 
     /// Nodes 0 and 1 have 1000 MiB, node 2 has 2000.
     fn size(job: &ObservedJob) -> u64 {

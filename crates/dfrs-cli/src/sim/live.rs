@@ -8,12 +8,12 @@ mod latencies;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use dfrs_agent::model::ClusterModel;
-use dfrs_agent::model::acts::Act;
-use dfrs_agent::simulation::{Driver, Journaling};
 use dfrs_core::{Policy, Span, Time};
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{JobRecord, OnJobEnd, SimOutcome, SimSettings, SimulationError, Sink};
+use dfrs_testbed::model::ClusterModel;
+use dfrs_testbed::model::acts::Act;
+use dfrs_testbed::simulation::{Driver, Journaling};
 
 use super::files::SimFailure;
 use cluster::LiveCluster;

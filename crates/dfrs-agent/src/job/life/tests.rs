@@ -4,8 +4,8 @@ use super::leaving::{LeavingPhase, Next};
 use super::parked::Parked;
 use super::unparking::Unparking;
 use super::*;
+use crate::fixtures::{config, job, nodes};
 use crate::job::placement::NodeTasks;
-use crate::model::{config, job, nodes};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 

@@ -1,10 +1,10 @@
 use dfrs_proto::conf::Config;
 
 use super::*;
+use crate::fixtures::{job, nodes};
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{JobContext, Life};
 use crate::job::placement::NamedPlacement as Spots;
-use crate::model::{job, nodes};
 use crate::plan::excluded::Excluded;
 use crate::plan::refusals::Refusals;
 use crate::plan::weights::Weights;

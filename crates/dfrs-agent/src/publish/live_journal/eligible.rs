@@ -93,8 +93,8 @@ fn eligible(id: u32, value: bool, waited: Option<Span>) -> EventKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::job;
     use crate::job::life::samples;
-    use crate::model::job;
 
     fn submitted(
         eligible: &mut Eligible,

@@ -7,9 +7,9 @@ use dfrs_core::Yield;
 use dfrs_proto::journal::{JournalReader, Tolerance, validate};
 
 use super::*;
+use crate::fixtures::{config, job, nodes};
 use crate::job::life::{Life, samples};
 use crate::job::placement::NodeTasks;
-use crate::model::{config, job, nodes};
 use crate::slurm::records::{ObservedPlace, ObservedState};
 
 /// A journal in memory.

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use dfrs_agent::model::acts::Act;
-use dfrs_agent::model::{ClusterModel, JobSubmission, ModelSettings as Timing, job};
+use dfrs_agent::fixtures::job;
 use dfrs_agent::slurm::records::{ObservedJob, ObservedNode};
 use dfrs_core::{Policy, RunTimeHint, Span, Time};
 use dfrs_proto::conf::Config;
 use dfrs_sim::SimSettings;
 use dfrs_sim::metrics::NODE_GB;
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+use dfrs_testbed::model::acts::Act;
+use dfrs_testbed::model::{ClusterModel, JobSubmission, ModelSettings as Timing};
 
 const SECOND: i64 = 1_000_000;
 /// UNIX seconds at which the first second of the trace begins.

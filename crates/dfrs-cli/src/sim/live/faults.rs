@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use dfrs_agent::model::acts::Act;
-use dfrs_agent::simulation::Draw;
 use dfrs_core::{Span, Time};
 use dfrs_sim::trace::Trace;
+use dfrs_testbed::model::acts::Act;
+use dfrs_testbed::simulation::Draw;
 
 use super::cluster::LiveCluster;
 

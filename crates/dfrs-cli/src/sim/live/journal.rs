@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_agent::model::{ClusterModel, ProgramOutcome};
 use dfrs_core::{NodeIndex, Span, Time};
 use dfrs_proto::journal::{EventKind, JournalEvent};
 use dfrs_sim::trace::Trace;
+use dfrs_testbed::model::{ClusterModel, ProgramOutcome};
 
 use super::cluster::{index, label};
 

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use dfrs_agent::model::ModelSettings;
 use dfrs_core::Span;
+use dfrs_testbed::model::ModelSettings;
 
 use crate::options::seconds;
 

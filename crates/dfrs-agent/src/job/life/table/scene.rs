@@ -3,9 +3,9 @@
 use dfrs_core::Time;
 
 use super::samples::Sample;
+use crate::fixtures::{config, job, nodes};
 use crate::job::life::{JobContext, Life, LifeStep, ParkStatus, SECOND, samples};
 use crate::job::placement::{NamedPlacement, NodeTasks};
-use crate::model::{config, job, nodes};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 

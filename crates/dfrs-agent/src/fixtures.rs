@@ -1,0 +1,605 @@
+//! What unit tests are made of: jobs, nodes, a configuration, and fakes of Slurm, of the node daemons
+//! and of the store, whose records a test can set as it likes. A whole cluster with latencies and
+//! faults is `dfrs-testbed`.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use dfrs_core::Need;
+use dfrs_proto::conf::Config;
+use dfrs_proto::journal::JobOutcome;
+use dfrs_proto::message::{JobOrder, NodeOrder, Share};
+
+use crate::daemons::{Daemons, NodeFacts, OrderChanges};
+use crate::publish::state::{State, StateChanges, Store};
+use crate::slurm::observation::{Observation, SnapshotDelta};
+use crate::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
+
+/// One step of splitmix64: all bits of the result depend on all bits of `state`.
+#[must_use]
+pub fn mix(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Orders by which these nodes, of four CPUs, are queried about jobs' needs; each job is counted
+/// with so many eighths of the node.
+#[must_use]
+pub fn measuring_orders(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
+    let job = |(id, eighths): &(u32, u8)| JobOrder {
+        request: Some(Share::ONE),
+        need: Need::from_eighths(*eighths),
+        ..JobOrder::new(*id, Share::ONE)
+    };
+    let orders = nodes.iter().map(|(node, jobs)| {
+        let jobs = jobs.iter().map(job).collect();
+        let state = NodeOrder {
+            cpus: 4,
+            jobs,
+            ..NodeOrder::default()
+        };
+        ((*node).to_owned(), state)
+    });
+    OrderChanges {
+        changed: orders.collect(),
+        ..OrderChanges::default()
+    }
+}
+
+/// A pending batch job of `tasks` one-CPU tasks with 100 MiB each, in partition `dfrs`.
+#[must_use]
+pub fn job(id: u32, tasks: u32) -> ObservedJob {
+    ObservedJob {
+        id,
+        user: 1000,
+        submit_seconds: 1000 + i64::from(id),
+        partition: "dfrs".into(),
+        comment: String::new(),
+        state: ObservedState::Pending,
+        completing: false,
+        configuring: false,
+        steps_alive: false,
+        batch: true,
+        requeue: true,
+        held: false,
+        on_hold: false,
+        admin_hold: false,
+        cron: false,
+        holds_gres: false,
+        array: 0,
+        array_task: 0,
+        array_throttle: 0,
+        array_master: false,
+        restarts: 0,
+        tasks,
+        cpus_per_task: 1,
+        idle_cpus: 0,
+        tasks_per_node: 0,
+        min_nodes: 1,
+        max_nodes: 0,
+        partition_max_nodes: 0,
+        memory: 100,
+        memory_per_cpu: true,
+        exclusive: false,
+        starts_whole: false,
+        exclusive_user: false,
+        mcs_label: 0,
+        warned: false,
+        unsupported: None,
+        last_launch_seconds: 0,
+        resumed_seconds: 0,
+        eligible_seconds: 0,
+        limit_minutes: 0,
+        partition_max_minutes: 0,
+        end_seconds: 0,
+        free_until_seconds: 0,
+        deadline_seconds: 0,
+        reservation_end_seconds: 0,
+        warn_seconds: 0,
+        places: Vec::new(),
+        eligible: None,
+        all_eligible: false,
+        sized_by_nodes: false,
+        priority: 1000,
+    }
+}
+
+/// Time limits are moved as `c_shim/requeue.c` moves them.
+impl ObservedJob {
+    /// `dfrs_job_extend_time()`. Returns what the limit was before.
+    pub fn extend_limit(&mut self, seconds: u32) -> JobTimeLimit {
+        let before = JobTimeLimit {
+            minutes: self.limit_minutes,
+            set_by: 0,
+        };
+        self.end_seconds += i64::from(seconds);
+        self.limit_minutes += seconds / 60;
+        before
+    }
+
+    /// `dfrs_job_take_back_time()`.
+    pub fn take_back_limit(&mut self, extended: &LimitExtension) {
+        let least = self.limit_minutes.min(extended.from.minutes.max(1));
+        self.limit_minutes -= extended.minutes.min(self.limit_minutes - least);
+    }
+}
+
+/// `count` nodes n0, n1, … with 4 CPUs and 1000 MiB.
+#[must_use]
+pub fn nodes(count: u32) -> Vec<ObservedNode> {
+    let node = |index| ObservedNode {
+        index,
+        name: format!("n{index}"),
+        up: true,
+        down: false,
+        all_cpus: 4,
+        cpus: 4,
+        memory: 1000,
+        allocated_memory_mib: 0,
+    };
+    (0..count).map(node).collect()
+}
+
+/// Partition `dfrs`, jobs park by default; the papers' policy, whose yields follow from the jobs
+/// alone.
+///
+/// # Panics
+///
+/// Never: the text is a good configuration.
+#[must_use]
+pub fn config() -> Config {
+    let text = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nSwapPerNode=10000\nCheckpointWait=5\n\
+                Partition=dfrs Mobility=park\n";
+    Config::parse(text, "dfrs.conf").expect("a good configuration")
+}
+
+/// What the model of slurmctld holds.
+#[derive(Default)]
+pub struct FakeSlurmctld {
+    /// Jobs by id.
+    pub jobs: BTreeMap<u32, ObservedJob>,
+    /// Nodes, ascending by index.
+    pub nodes: Vec<ObservedNode>,
+    /// Every call that changes something, as text.
+    pub calls: Vec<String>,
+    /// Jobs whose resumption was sent to their nodes again.
+    pub repeated_resumptions: Vec<u32>,
+    /// Every line logged at error level.
+    pub errors: Vec<String>,
+    /// Every line logged at info level.
+    pub infos: Vec<String>,
+    /// What squeue shows as the reason.
+    pub reasons: BTreeMap<u32, String>,
+    /// How many parked jobs nodes were said to have, call by call.
+    pub parked: Vec<Vec<(String, u32)>>,
+    /// Yields that were shown since this was last taken.
+    pub shown: Vec<(u32, Option<u32>)>,
+    /// Jobs that Slurm refuses to start.
+    pub refuse_start: BTreeSet<u32>,
+    /// On more nodes a limit forbids any job to start.
+    pub max_nodes: Option<usize>,
+    /// Slurm counts cores of running jobs: it refuses all starts.
+    pub cores_counted: bool,
+    /// The last look has shown that.
+    cores_seen: bool,
+    /// How many jobs of a user may have nodes at once.
+    pub max_of_user: BTreeMap<u32, usize>,
+    /// Jobs and arrays that wait for another job.
+    pub dependent: BTreeSet<u32>,
+    /// The number of queries about arrays.
+    pub array_queries: usize,
+    /// Jobs that, by their reasons, wait for something else than room.
+    pub held_back: BTreeSet<u32>,
+    /// A query whether jobs may start was made in a way that writes their reasons.
+    pub gate_asked: bool,
+    /// Jobs that have ended by themselves, and how.
+    pub endings: BTreeMap<u32, Ending>,
+    /// Panics at the next look.
+    pub panic: bool,
+    /// Panics at a call about one of these jobs.
+    pub panic_about: BTreeSet<u32>,
+    /// DFRS has given its partitions to backfill.
+    pub handed_over: bool,
+    /// Slurm's latest update, and its clock: UNIX seconds.
+    pub updates: i64,
+}
+
+impl FakeSlurmctld {
+    /// Ends a job: its places are free at once.
+    pub fn end(&mut self, id: u32) {
+        self.jobs.remove(&id);
+        self.updates += 1;
+    }
+
+    /// A requeued job's last processes are gone.
+    pub fn processes_gone(&mut self, id: u32) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.completing = false;
+            job.places.clear();
+            // As Slurm does when the last process of a requeued job has ended.
+            job.submit_seconds += 1;
+        }
+    }
+
+    /// The job's node fails: Slurm requeues it.
+    pub fn lose_node(&mut self, id: u32) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.state = ObservedState::Pending;
+            job.restarts += 1;
+            job.places.clear();
+        }
+    }
+
+    /// Whether the job's user has as many jobs with nodes as he may.
+    fn is_at_limit(&self, id: u32) -> bool {
+        let user = self.jobs[&id].user;
+        let placed = self
+            .jobs
+            .values()
+            .filter(|job| job.user == user && job.has_place());
+        self.max_of_user
+            .get(&user)
+            .is_some_and(|max| placed.count() >= *max)
+    }
+
+    fn count_memory(&mut self) {
+        for node in &mut self.nodes {
+            let jobs = self.jobs.values().filter(|job| !job.completing);
+            let places = jobs
+                .flat_map(|job| &job.places)
+                .filter(|place| place.node == node.index);
+            node.allocated_memory_mib = places.map(|place| place.memory_mib).sum();
+        }
+    }
+}
+
+/// The model behind the trait.
+#[derive(Clone, Default)]
+pub struct FakeSlurm(pub Rc<RefCell<FakeSlurmctld>>);
+
+fn refused(text: &str) -> SlurmError {
+    SlurmError {
+        code: 1,
+        text: text.into(),
+    }
+}
+
+impl FakeSlurm {
+    fn change(
+        &self,
+        id: u32,
+        call: &str,
+        from: ObservedState,
+        change: impl FnOnce(&mut ObservedJob),
+    ) -> Result<(), SlurmError> {
+        let panics = self.0.borrow().panic_about.contains(&id);
+        assert!(!panics, "injected panic about job {id}");
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.calls.push(format!("{call} {id}"));
+        let job = slurmctld
+            .jobs
+            .get_mut(&id)
+            .filter(|job| job.state == from)
+            .ok_or_else(|| refused("wrong state"))?;
+        change(job);
+        slurmctld.count_memory();
+        Ok(())
+    }
+}
+
+impl Slurm for FakeSlurm {
+    fn layout_problem(&mut self) -> Option<String> {
+        None
+    }
+    fn is_primary(&mut self) -> bool {
+        true
+    }
+    fn last_update(&self) -> i64 {
+        self.0.borrow().updates
+    }
+    fn observe(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError> {
+        let mut slurmctld = self.0.borrow_mut();
+        assert!(!slurmctld.panic, "injected panic");
+        slurmctld.count_memory();
+        slurmctld.cores_seen = slurmctld.cores_counted;
+        Ok(seen.replace_all(slurmctld.jobs.values().cloned(), slurmctld.nodes.clone()))
+    }
+    fn outcome(&mut self, _: u32, _: i64) -> JobOutcome {
+        JobOutcome::Completed
+    }
+    fn may_start(&mut self, jobs: &[u32]) -> Vec<Result<(), SlurmError>> {
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.gate_asked = true;
+        let answer = |id: &u32| match slurmctld.dependent.contains(id) {
+            true => Err(refused("Job dependency is not yet satisfied")),
+            false if slurmctld.is_at_limit(*id) => Err(SlurmError {
+                code: crate::slurm::port::ACCOUNTING_POLICY,
+                text: "Job violates accounting policy".to_owned(),
+            }),
+            false => Ok(()),
+        };
+        let answers = jobs.iter().map(answer).collect();
+        slurmctld.array_queries += jobs
+            .iter()
+            .filter(|id| slurmctld.jobs[id].array_master)
+            .count();
+        answers
+    }
+    fn wait_for_room(&mut self, jobs: &[u32]) -> Vec<bool> {
+        let held_back = &self.0.borrow().held_back;
+        jobs.iter().map(|job| !held_back.contains(job)).collect()
+    }
+    fn split_array(&mut self, id: u32, max: u32) -> Result<(), SlurmError> {
+        let call = format!("split {id} {max}");
+        self.0.borrow_mut().calls.push(call);
+        Ok(())
+    }
+    fn set_reasons(&mut self, reasons: &[(u32, Option<String>)]) {
+        let mut slurmctld = self.0.borrow_mut();
+        for (id, text) in reasons {
+            match text {
+                Some(text) => slurmctld.reasons.insert(*id, text.clone()),
+                None => slurmctld.reasons.remove(id),
+            };
+        }
+    }
+    fn show_yields(&mut self, yields: &[(u32, Option<u32>)]) {
+        self.0.borrow_mut().shown.extend_from_slice(yields);
+    }
+    fn set_parked(&mut self, parked: &[(String, u32)]) {
+        self.0.borrow_mut().parked.push(parked.to_vec());
+    }
+    fn start(&mut self, id: u32, places: &[ObservedPlace], whole: bool) -> Result<(), SlurmError> {
+        if self.0.borrow().refuse_start.contains(&id) || self.0.borrow().cores_counted {
+            return Err(refused("Requested nodes are busy"));
+        }
+        if self.0.borrow().is_at_limit(id) {
+            return Err(refused("Job violates accounting policy"));
+        }
+        if (self.0.borrow().max_nodes).is_some_and(|most| places.len() > most) {
+            return Err(SlurmError {
+                code: crate::slurm::port::ACCOUNTING_POLICY,
+                text: "Job violates accounting policy".to_owned(),
+            });
+        }
+        let now = self.0.borrow().updates;
+        let sizes: Vec<(u32, u64)> = {
+            let slurmctld = self.0.borrow();
+            let nodes = slurmctld.nodes.iter();
+            nodes.map(|node| (node.index, node.memory)).collect()
+        };
+        self.change(id, "start", ObservedState::Pending, |job| {
+            job.last_launch_seconds = now;
+            job.exclusive |= whole;
+            if job.sized_by_nodes {
+                job.tasks = places.iter().map(|place| place.tasks).sum();
+            }
+            let memory = |place: &ObservedPlace| {
+                let units = if job.memory_per_cpu {
+                    u64::from(place.tasks * job.cpus_per_task)
+                } else {
+                    1
+                };
+                let all = sizes.iter().find(|(index, _)| *index == place.node);
+                let all = all.filter(|_| whole).map(|(_, memory)| *memory);
+                ObservedPlace {
+                    memory_mib: all.unwrap_or(job.memory * units),
+                    ..place.clone()
+                }
+            };
+            job.places = places.iter().map(memory).collect();
+            job.state = ObservedState::Running;
+        })?;
+        let slurmctld = self.0.borrow();
+        assert!(
+            slurmctld
+                .nodes
+                .iter()
+                .all(|node| node.allocated_memory_mib <= node.memory),
+            "memory exceeded"
+        );
+        Ok(())
+    }
+    fn suspend(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "suspend", ObservedState::Running, |job| {
+            job.state = ObservedState::Suspended;
+            job.resumed_seconds = 0;
+        })
+    }
+    fn resume(&mut self, id: u32) -> Result<(), SlurmError> {
+        let now = self.0.borrow().updates;
+        self.change(id, "resume", ObservedState::Suspended, |job| {
+            job.state = ObservedState::Running;
+            job.resumed_seconds = now;
+        })
+    }
+    fn repeat_resumption(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.0.borrow_mut().repeated_resumptions.push(id);
+        Ok(())
+    }
+    fn release_memory(&mut self, id: u32) -> Result<Vec<u64>, SlurmError> {
+        let mut released = Vec::new();
+        self.change(id, "release", ObservedState::Suspended, |job| {
+            released = job.places.iter().map(|place| place.memory_mib).collect();
+            job.places.iter_mut().for_each(|place| place.memory_mib = 0);
+        })?;
+        Ok(released)
+    }
+    fn claim_memory(&mut self, id: u32, memory: &[u64]) -> Result<(), SlurmError> {
+        let panics = self.0.borrow().panic_about.contains(&id);
+        assert!(!panics, "injected panic about job {id}");
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.calls.push(format!("claim {id}"));
+        let job = slurmctld
+            .jobs
+            .get_mut(&id)
+            .ok_or_else(|| refused("no such job"))?;
+        job.places
+            .iter_mut()
+            .zip(memory)
+            .for_each(|(place, amount)| place.memory_mib = *amount);
+        slurmctld.count_memory();
+        assert!(
+            slurmctld
+                .nodes
+                .iter()
+                .all(|node| node.allocated_memory_mib <= node.memory),
+            "memory exceeded"
+        );
+        Ok(())
+    }
+    fn warn(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "warn", ObservedState::Running, |_| {})
+    }
+    fn requeue(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "requeue", ObservedState::Running, |job| {
+            job.state = ObservedState::Pending;
+            job.completing = true;
+            job.restarts += 1;
+        })
+    }
+    fn requeue_warned(&mut self, id: u32, _: i64, was_warned: bool) -> Result<Ending, SlurmError> {
+        let ending = self.0.borrow_mut().endings.remove(&id);
+        let Some(ending) = ending.filter(|_| was_warned) else {
+            return Err(refused("Job/step already completing or completed"));
+        };
+        self.change(id, "requeue warned", ObservedState::Ended, |job| {
+            job.state = ObservedState::Pending;
+            job.restarts += 1;
+        })?;
+        Ok(ending)
+    }
+    fn abort_orphaned(&mut self, id: u32, node: &str) -> Result<(), SlurmError> {
+        self.change(
+            id,
+            &format!("abort on {node}"),
+            ObservedState::Pending,
+            |_| {},
+        )
+    }
+    fn clear_begin_time(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "clear", ObservedState::Pending, |_| {})
+    }
+    fn hide_cores(&mut self) -> bool {
+        let mut slurmctld = self.0.borrow_mut();
+        let seen = std::mem::take(&mut slurmctld.cores_seen);
+        if seen {
+            slurmctld.cores_counted = false;
+            slurmctld.calls.push("hide".to_owned());
+        }
+        seen
+    }
+    fn extend_time(&mut self, id: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError> {
+        let mut slurmctld = self.0.borrow_mut();
+        slurmctld.calls.push(format!("extend {id} {seconds}"));
+        let job = slurmctld
+            .jobs
+            .get_mut(&id)
+            .ok_or_else(|| refused("no job"))?;
+        Ok(job.extend_limit(seconds))
+    }
+    fn take_back_time(&mut self, id: u32, extended: &LimitExtension) -> Result<(), SlurmError> {
+        let call = format!("take back {}", extended.minutes);
+        let is_over = |job: &ObservedJob| job.cron && job.state == ObservedState::Ended;
+        let from = match self.0.borrow().jobs.get(&id).is_some_and(is_over) {
+            true => ObservedState::Ended,
+            false => ObservedState::Pending,
+        };
+        self.change(id, &call, from, |job| {
+            job.take_back_limit(extended);
+        })
+    }
+    fn count_cycle(&mut self, _: u32, _: u32, _: u32, _: u32) {}
+    fn hand_over_to_backfill(&mut self) {
+        self.0.borrow_mut().handed_over = true;
+    }
+    fn log(&self, level: LogLevel, message: &str) {
+        match level {
+            LogLevel::Error => self.0.borrow_mut().errors.push(message.into()),
+            LogLevel::Info => self.0.borrow_mut().infos.push(message.into()),
+            LogLevel::Verbose | LogLevel::Debug => {}
+        }
+    }
+}
+
+/// Node daemons that park as fast as they are set to, and do all else at once.
+#[derive(Clone, Default)]
+pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
+
+/// What the model of the nodes holds.
+#[derive(Default)]
+pub struct FakeNodes {
+    /// The orders that they enforce.
+    pub orders: BTreeMap<String, NodeOrder>,
+    /// What they say.
+    pub facts: NodeFacts,
+    /// Nodes that have not got their newest orders.
+    pub outdated: BTreeSet<String>,
+    /// Their clock: seconds.
+    pub now: i64,
+    /// How long they take to park a job: seconds.
+    pub parking_seconds: i64,
+    /// Jobs whose memory does not leave RAM.
+    pub cannot_be_parked: BTreeSet<u32>,
+    /// Since when they are parking which job.
+    parking_since: BTreeMap<u32, i64>,
+}
+
+impl FakeNodes {
+    /// Sets the clock, and parks what they have worked on for long enough.
+    pub fn advance(&mut self, now: i64) {
+        self.now = now;
+        let done = self
+            .parking_since
+            .iter()
+            .filter(|(_, since)| now - **since >= self.parking_seconds);
+        let done = done.map(|(job, _)| *job);
+        (self.facts.stuck, self.facts.parked) =
+            done.partition(|job| self.cannot_be_parked.contains(job));
+    }
+}
+
+impl Daemons for FakeDaemons {
+    fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
+        let mut nodes = self.0.borrow_mut();
+        changes.apply_to(&mut nodes.orders);
+        let now = nodes.now;
+        nodes
+            .parking_since
+            .retain(|job, _| parking.contains_key(job));
+        for job in parking.into_keys() {
+            nodes.parking_since.entry(job).or_insert(now);
+        }
+        nodes.advance(now);
+    }
+    fn facts(&self) -> Arc<NodeFacts> {
+        Arc::new(self.0.borrow().facts.clone())
+    }
+    fn has_acknowledged(&self, node: &str) -> bool {
+        !self.0.borrow().outdated.contains(node)
+    }
+    fn stop(&mut self) {}
+}
+
+/// A store in memory; clones share it.
+#[derive(Clone, Default)]
+pub struct FakeStore(pub Rc<RefCell<State>>);
+
+impl Store for FakeStore {
+    fn save(&mut self, changes: StateChanges) -> u64 {
+        changes.apply_to(&mut self.0.borrow_mut());
+        0
+    }
+    fn durable(&self) -> u64 {
+        0
+    }
+    fn wait(&mut self, _: u64) -> bool {
+        true
+    }
+    fn finish(&mut self) {}
+}

@@ -1,0 +1,30 @@
+//! A model of slurmctld, of the nodes and of where the state is kept: a whole cluster with latencies
+//! and faults. It decides nothing by chance and has no clock of its own: the same acts at the same
+//! times lead to the same end.
+
+pub mod acts;
+mod backfill;
+mod calls;
+mod cluster;
+mod dfrsd;
+mod events;
+mod gauge;
+mod jobs;
+mod lifecycle;
+mod look;
+mod machine;
+mod needs;
+mod ports;
+mod program;
+mod records;
+mod reservations;
+mod settings;
+mod slurmctld;
+mod work;
+
+pub use cluster::ClusterModel;
+pub(crate) use dfrsd::RESEND_INTERVAL;
+pub use ports::{DaemonsPort, SharedModel, SlurmPort, StorePort};
+pub use program::{JobProgram, JobSubmission, ProgramOutcome};
+pub use settings::ModelSettings;
+pub use slurmctld::{JobEntry, NodeEntry};
