@@ -151,7 +151,7 @@ fn json_has_one_object_per_scenario() {
     let (code, output, errors) = file.decide(&["--format", "json"]);
     assert_eq!((code, errors.as_str()), (0, ""));
     for part in [
-        r#"{"action":"start","job":30,"nodes":[{"node":"n0","tasks":[1]}],"why":"its memory fits now"}"#,
+        r#"{"action":"start","job":30,"nodes":[{"node":"n0","tasks":1}],"why":"its memory fits now"}"#,
         r#"{"action":"yield","job":30,"why":"loads changed","yield":1.0}"#,
         r#""waiting":[{"job":31,"why":"requires more than the cluster has"}]"#,
         r#""as_expected":true,"difference":[]"#,

@@ -1,7 +1,7 @@
 //! Why a waiting job was not placed.
 
 use crate::fit_cache::FitCache;
-use crate::greedy::{all_nodes, place};
+use crate::greedy::all_nodes;
 use crate::model::{Cluster, Job, JobState, Node, NodeIndex, NodeState};
 use crate::plan::Blocked;
 use crate::policy::{Ceilings, Policy};
@@ -40,13 +40,6 @@ impl PlacementTest {
 
     fn could_place(&mut self, cluster: &Cluster, job: &Job) -> bool {
         self.fit_cache.could_place(cluster, &self.usage, job)
-    }
-
-    /// Whether all tasks could be placed; for several kinds of tasks, whether Greedy finds a place
-    /// for all together.
-    fn places(&mut self, cluster: &Cluster, job: &Job) -> bool {
-        self.could_place(cluster, job)
-            && (job.has_one_kind() || place(cluster, &self.usage, job).is_some())
     }
 }
 
@@ -89,7 +82,7 @@ impl<'a> BlockedDiagnosis<'a> {
         let ceilings = self.ceilings;
         let best_case = || PlacementTest::new(Usage::best_case(cluster, ceilings));
         let empty = || PlacementTest::new(Usage::empty(cluster, ceilings));
-        if self.after.places(cluster, job) {
+        if self.after.could_place(cluster, job) {
             Blocked::NotNow
         } else if !self
             .best_case
@@ -99,7 +92,7 @@ impl<'a> BlockedDiagnosis<'a> {
             Blocked::NeverFits
         } else if self
             .without_ceilings()
-            .is_some_and(|after| after.places(cluster, job))
+            .is_some_and(|after| after.could_place(cluster, job))
         {
             Blocked::Cpu
         } else if self.all_up
@@ -127,9 +120,6 @@ impl<'a> BlockedDiagnosis<'a> {
     /// Whether some node that the job may use takes no tasks now.
     fn has_unavailable_nodes(&self, job: &Job) -> bool {
         let is_missing = |node: NodeIndex| !self.cluster.nodes[node.index()].is_up();
-        let kinds = job.by_kind();
-        kinds
-            .iter()
-            .any(|kind| all_nodes(self.cluster, kind).any(is_missing))
+        all_nodes(self.cluster, job).any(is_missing)
     }
 }

@@ -6,7 +6,7 @@ mod shares;
 mod text;
 mod violation;
 
-use crate::model::{Cluster, Job, JobId, JobState, Mapping, Mobility, NodeIndex, NodeState};
+use crate::model::{Cluster, JobId, JobState, Mapping, Mobility, NodeIndex, NodeState};
 use crate::plan::{Action, Plan};
 use crate::usage::{SwapUsage, Usage};
 
@@ -25,10 +25,8 @@ pub fn check_cluster(cluster: &Cluster) -> Vec<Violation> {
         }
     }
     for job in &cluster.jobs {
-        for (number, tasks) in job.task_counts().enumerate() {
-            if tasks == 0 {
-                checker.report_kind(ViolationKind::NoTasks, job, number, None);
-            }
+        if job.tasks == 0 {
+            checker.report(ViolationKind::NoTasks, job.id);
         }
         if let Some(mapping) = job.mapping() {
             checker.check_count(job, mapping);
@@ -93,38 +91,19 @@ impl<'a> Checker<'a> {
     }
 
     fn report(&mut self, kind: ViolationKind, job: JobId) {
-        self.push(kind, Some(job), None, None);
+        self.push(kind, Some(job), None);
     }
 
     fn report_on(&mut self, kind: ViolationKind, job: JobId, node: NodeIndex) {
-        self.push(kind, Some(job), Some(node), None);
+        self.push(kind, Some(job), Some(node));
     }
 
-    /// Reports what one kind of the job's tasks violates.
-    fn report_kind(
-        &mut self,
-        kind: ViolationKind,
-        job: &Job,
-        number: usize,
-        node: Option<NodeIndex>,
-    ) {
-        let number = (!job.has_one_kind()).then_some(number);
-        self.push(kind, Some(job.id), node, number);
-    }
-
-    fn push(
-        &mut self,
-        kind: ViolationKind,
-        job: Option<JobId>,
-        node: Option<NodeIndex>,
-        task_kind: Option<usize>,
-    ) {
+    fn push(&mut self, kind: ViolationKind, job: Option<JobId>, node: Option<NodeIndex>) {
         self.violations.push(Violation {
             kind,
             step: self.step,
             job,
             node: node.map(|node| self.named(node)),
-            task_kind,
         });
     }
 
@@ -269,8 +248,8 @@ impl<'a> Checker<'a> {
             if may_choose {
                 self.check_layout(job, mapping);
             }
-            for part in mapping.parts() {
-                self.check_node(job, part, origin);
+            for run in mapping.iter().copied() {
+                self.check_node(job, run, origin);
             }
         }
         self.usage.add(job, mapping);

@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 
 use crate::load_limits::LoadLimit;
-use crate::model::{Job, TaskKind};
+use crate::model::Job;
 use crate::units::{Bytes, Cores};
 
-/// What a job, or a kind of its tasks, demands of nodes.
+/// What a job demands of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlacementDemand {
     tasks: u32,
@@ -16,36 +16,25 @@ pub(crate) struct PlacementDemand {
 }
 
 impl PlacementDemand {
-    /// What the job demands, if that alone says where it fits: it has tasks, of one kind, which may
-    /// use any nodes, one for each task, and requires no further resource.
+    /// What the job demands, if that alone says where it fits: it has tasks, which may use
+    /// any nodes, one for each task, and requires no further resource.
     pub(crate) fn alone(job: &Job) -> Option<Self> {
         let layout = &job.layout;
         let anywhere = layout.eligible.is_none()
             && layout.nodes() >= job.tasks as usize
             && layout.min_nodes.is_none()
             && layout.max_tasks_per_node.is_none();
-        let is_plain = job.tasks > 0 && job.rigid.is_empty() && job.has_one_kind();
-        (anywhere && is_plain).then(|| Self::first(job))
+        let is_plain = job.tasks > 0 && job.rigid.is_empty();
+        (anywhere && is_plain).then(|| Self::of(job))
     }
 
-    /// What the job's first kind of tasks demands.
     #[inline]
-    fn first(job: &Job) -> Self {
+    fn of(job: &Job) -> Self {
         Self {
             tasks: job.tasks,
             cpu: job.cpu,
             memory: job.memory,
             memory_per_node: job.memory_per_node,
-        }
-    }
-
-    #[inline]
-    fn kind(kind: &TaskKind) -> Self {
-        Self {
-            tasks: kind.tasks,
-            cpu: kind.cpu,
-            memory: kind.memory,
-            memory_per_node: kind.memory_per_node,
         }
     }
 
@@ -65,8 +54,8 @@ impl PlacementDemand {
 pub(crate) struct Failures(Vec<(PlacementDemand, LoadLimit)>);
 
 impl Failures {
-    /// Notes that there was no room for the job, which keeps this ceiling. Only a job of one kind
-    /// that could use any nodes says anything about others: returns whether this one does.
+    /// Notes that there was no room for the job, which keeps this ceiling. Only a job that
+    /// could use any nodes says anything about others: returns whether this one does.
     pub(crate) fn add(&mut self, job: &Job, limit: LoadLimit) -> bool {
         let Some(new) = PlacementDemand::alone(job) else {
             return false;
@@ -77,8 +66,7 @@ impl Failures {
         true
     }
 
-    /// Whether there is no room for this job either: the job, or one kind of it, demands no less
-    /// than one for which there was none, and keeps no looser ceiling. `limit` says which ceiling
+    /// Whether there is no room for this job either: it demands no less than one for which there was none, and keeps no looser ceiling. `limit` says which ceiling
     /// the job keeps; it is called only where that matters.
     ///
     /// A failure that rules a job out is checked first the next time: few failures rule out most
@@ -87,15 +75,7 @@ impl Failures {
     pub(crate) fn imply(&mut self, job: &Job, limit: impl Fn() -> LoadLimit) -> bool {
         let known = OnceCell::new();
         let limit = || *known.get_or_init(&limit);
-        self.imply_kind(&PlacementDemand::first(job), &limit)
-            || job
-                .further_kinds
-                .iter()
-                .any(|kind| self.imply_kind(&PlacementDemand::kind(kind), &limit))
-    }
-
-    #[inline]
-    fn imply_kind(&mut self, wanted: &PlacementDemand, limit: &impl Fn() -> LoadLimit) -> bool {
+        let wanted = PlacementDemand::of(job);
         let failed = self.0.iter();
         let found = failed
             .enumerate()
@@ -147,9 +127,6 @@ mod tests {
             change(&mut other);
             assert!(!failures.imply(&other, || LoadLimit::Node), "{other:?}");
         }
-        let mut kinds = job(1, 1, 1);
-        kinds.further_kinds = failed.kinds().collect();
-        assert!(failures.imply(&kinds, || LoadLimit::Node));
     }
 
     #[test]
@@ -164,13 +141,12 @@ mod tests {
 
     #[test]
     fn failure_of_a_constrained_job_implies_nothing() {
-        let rules: [fn(&mut Job); 6] = [
+        let rules: [fn(&mut Job); 5] = [
             |job| job.tasks = 0,
             |job| job.layout.eligible = Some(NodeSet::default()),
             |job| job.layout.max_nodes = Some(1),
             |job| job.layout.max_tasks_per_node = Some(1),
             |job| job.rigid = vec![Amount(1)],
-            |job| job.further_kinds = job.kinds().collect(),
         ];
         for rule in rules {
             let mut held_back = job(2, 10, 10);

@@ -12,7 +12,7 @@ use crate::usage::Usage;
 pub(crate) struct FitCache {
     headroom: Headroom,
     failures: Failures,
-    /// Jobs of one kind with rules of their own for which there was no room, in the order of their
+    /// Jobs with rules of their own for which there was no room, in the order of their
     /// demands: there is none for others with the same demand.
     refused: Vec<Job>,
     /// Whether jobs were placed since `headroom` was found.
@@ -48,8 +48,7 @@ impl FitCache {
     }
 
     /// Whether the job could be placed in this usage, since which no job was placed. O(distinct
-    /// spaces of nodes + failures), but O(nodes) for a job with rules of its own about nodes. One
-    /// of several kinds is judged as by [`greedy::could_place`].
+    /// spaces of nodes + failures), but O(nodes) for a job with rules of its own about nodes.
     pub(crate) fn could_place(&mut self, cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
         !self.cannot_fit(job)
             && (self.headroom.applies_to(job) || greedy::could_place(cluster, usage, job))
@@ -64,7 +63,6 @@ impl FitCache {
     /// shrunk: looking at all nodes again costs about as much as two tries, and spares many.
     pub(crate) fn miss(&mut self, job: &Job, usage: &Usage) {
         if !self.failures.add(job, self.headroom.limit(job))
-            && job.has_one_kind()
             && let Err(at) = self.find_refused(job)
         {
             self.refused.insert(at, job.clone());

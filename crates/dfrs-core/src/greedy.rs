@@ -8,7 +8,6 @@ use crate::model::{Cluster, Job, Mapping, NodeIndex};
 use crate::usage::Usage;
 
 mod candidate;
-mod kinds;
 
 use candidate::{BestNodes, NodeCandidate, Packed};
 
@@ -20,18 +19,7 @@ use candidate::{BestNodes, NodeCandidate, Packed};
 /// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
 /// that hold the most of its tasks are used. If it has to use so many nodes, tasks go to further
 /// nodes as soon as there are only as many left as nodes are missing.
-///
-/// A job of several kinds is placed kind by kind, each as above.
 pub(crate) fn place(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
-    if job.has_one_kind() {
-        place_kind(cluster, usage, job)
-    } else {
-        kinds::place(cluster, usage, job)
-    }
-}
-
-/// As `place`, for a job of one kind.
-fn place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     if job.tasks == 0 || job.layout.tasks_per_node() == 0 {
         return None;
     }
@@ -169,20 +157,7 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapp
 
 /// Whether the job's tasks could all be placed now. O(nodes), but only as many nodes are looked at
 /// as it takes unless the job may use only so many.
-///
-/// For a job of several kinds: whether each kind could be placed if it were the only one. What
-/// fails this fits in no way; what passes need not be found a place.
 pub(crate) fn could_place(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
-    let could_place = |kind: &Job| could_place_kind(cluster, usage, kind);
-    if job.has_one_kind() {
-        could_place(job)
-    } else {
-        job.by_kind().iter().all(|kind| could_place(kind))
-    }
-}
-
-/// As `could_place`, for a job of one kind.
-fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
     let limit = usage.limit(job);
     let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node, limit));
     let wanted = u64::from(job.tasks);
@@ -204,7 +179,7 @@ fn could_place_kind(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
         && slots.iter().map(|slots| u64::from(*slots)).sum::<u64>() >= wanted
 }
 
-/// How many tasks of a job of one kind each node takes, kept up to date while others are paused for
+/// How many tasks of a job each node takes, kept up to date while others are paused for
 /// it.
 pub(crate) struct TaskSlots<'a> {
     job: &'a Job,
@@ -292,11 +267,10 @@ impl<'a> Occupancy<'a> {
     /// after that task is the lowest; ties go to the lower index. On equal nodes this is the
     /// paper's node of the lowest load. A node takes a task if it is up, its free memory and
     /// further rigid resources suffice, the job's layout allows it, and it has CPU if the task
-    /// needs any. Kinds of tasks are placed one after the other, the one that requires most memory
-    /// first.
+    /// needs any.
     ///
     /// `None` if not all tasks find a place. The job must not be counted in. O(nodes + tasks log
-    /// tasks) for each kind.
+    /// tasks).
     #[must_use]
     pub fn place(&self, job: &Job) -> Option<Mapping> {
         place(self.cluster, &self.usage, job)

@@ -64,12 +64,11 @@ impl Headroom {
         LoadLimits::limit(self.limits.as_ref(), job)
     }
 
-    /// Whether [`Self::holds`] is valid for the job: it has one kind of tasks, may use any nodes,
+    /// Whether [`Self::holds`] is valid for the job: it may use any nodes,
     /// one for each task or as many as there are, or one for all, and requires no further resource.
     #[inline]
     pub(crate) fn applies_to(&self, job: &Job) -> bool {
-        job.has_one_kind()
-            && job.layout.eligible.is_none()
+        job.layout.eligible.is_none()
             && job.rigid.is_empty()
             && (job.layout.nodes() == 1 || job.layout.nodes() >= self.nodes.min(job.tasks as usize))
             && job.layout.min_nodes.is_none()
@@ -242,6 +241,5 @@ mod tests {
             |job| job.layout.eligible = Some([NodeIndex(0)].into_iter().collect())
         ));
         assert!(!knows(|job| job.rigid = vec![crate::units::Amount(0)]));
-        assert!(!knows(|job| job.further_kinds = job.kinds().collect()));
     }
 }

@@ -48,6 +48,7 @@ mod blocked;
 pub mod check;
 pub mod decide;
 mod decision;
+mod demand;
 mod drain;
 mod events;
 mod experience;
@@ -57,7 +58,6 @@ mod greatest;
 pub mod greedy;
 mod headroom;
 mod histories;
-mod kinds;
 mod least_cost_preemption;
 mod load_limits;
 mod mapping;
@@ -91,8 +91,7 @@ pub use events::Events;
 pub use experience::Experience;
 pub use histories::Histories;
 pub use model::{
-    Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Part,
-    Run, TaskKind,
+    Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Run,
 };
 pub use needs::{GrantedYield, Interval, Measured, Need, shares_of_requests};
 pub use node_set::NodeSet;

@@ -52,7 +52,7 @@ impl LoadLimits {
     /// What holds for a job that has no place, or is to get one. O(distinct nodes), or O(n log n)
     /// of a list of its own.
     pub(crate) fn of_job(&self, job: &Job) -> LoadLimit {
-        let could_keep = |nodes: &EmptyNodes| job.by_kind().iter().all(|kind| nodes.hold(kind));
+        let could_keep = |nodes: &EmptyNodes| nodes.hold(job);
         if job.may_span_nodes() && self.parallel.as_ref().is_some_and(could_keep) {
             LoadLimit::Parallel
         } else if self.all.as_ref().is_none_or(could_keep) {
@@ -83,7 +83,7 @@ impl EmptyNodes {
         Self { nodes, kinds }
     }
 
-    /// Whether they hold a job of one kind.
+    /// Whether they hold the job.
     fn hold(&self, job: &Job) -> bool {
         let slots = |space: &Space| space.slots(job, LoadLimit::Node);
         let (tasks, least) = (

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::kinds::TaskKind;
-pub use crate::mapping::{Mapping, Part, Run};
+pub use crate::mapping::{Mapping, Run};
 use crate::node_set::NodeSet;
 use crate::units::{Amount, Bytes, Cores, Span, Time, Weight};
 
@@ -211,8 +210,7 @@ impl Layout {
     }
 }
 
-/// One job. `tasks`, `cpu`, `memory`, `memory_per_node`, `layout`, `rigid` and `fluid` describe its
-/// tasks, or those of the first kind if it has several.
+/// One job, whose tasks are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Identity.
@@ -262,9 +260,6 @@ pub struct Job {
     /// Needs of one task in the nodes' further fluid resources ([`Node::fluid`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fluid: Vec<Amount>,
-    /// Tasks of further kinds, which start, pause and move with the others and have the same yield.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub further_kinds: Vec<TaskKind>,
 }
 
 impl Job {
@@ -275,8 +270,7 @@ impl Job {
         matches!(self.state, JobState::Pending)
     }
 
-    /// A pending job with the papers' properties and no others; change the rest field by field, and
-    /// add tasks of other kinds by [`Job::with_kind`].
+    /// A pending job with the papers' properties and no others; change the rest field by field.
     #[must_use]
     pub fn new(id: JobId, submit: Time, tasks: u32, cpu: Cores, memory: Bytes) -> Self {
         Self {
@@ -298,11 +292,10 @@ impl Job {
             recent_moves: 0,
             rigid: Vec::new(),
             fluid: Vec::new(),
-            further_kinds: Vec::new(),
         }
     }
 
-    /// Memory that `tasks` of its tasks (of the first kind) require on one node.
+    /// Memory that `tasks` of its tasks require on one node.
     #[must_use]
     #[inline]
     pub fn memory_on(&self, tasks: u32) -> Bytes {

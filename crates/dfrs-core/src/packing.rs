@@ -6,9 +6,7 @@
 //! more of a node's CPU than of its memory and the others, each descending by the larger
 //! requirement. On each node the next task comes from the list that goes against the node's
 //! imbalance (the CPU list while its CPU is used no more than its memory), or from the other list
-//! if none of that one fits; it is a task of the first job of the list that fits. A job of several
-//! kinds is in the lists once for each kind, as if it were several jobs, and is placed if all of
-//! them are.
+//! if none of that one fits; it is a task of the first job of the list that fits.
 //!
 //! **Method.** Jobs of equal requirements are adjacent in both lists, so they are packed as one
 //! group. The first group that fits is found by binary search along the sorted requirement and by a
@@ -29,7 +27,6 @@ use crate::usage::Usage;
 mod bins;
 mod fill;
 mod groups;
-mod kinds;
 mod list;
 mod memory;
 #[cfg(test)]
@@ -118,17 +115,6 @@ impl Packing<'_> {
     /// O((nodes + groups log groups) × kinds of nodes + jobs log jobs + runs) for each of at most 9
     /// yields, groups being jobs of equal requirements.
     pub(crate) fn search(&self) -> Option<(Fraction, Vec<Mapping>)> {
-        let mut yield_found = Fraction::ZERO;
-        let mappings = self.kind_by_kind(|packing| {
-            let (at, mappings) = packing.search_of_kinds()?;
-            yield_found = at;
-            Some(mappings)
-        })?;
-        Some((yield_found, mappings))
-    }
-
-    /// As `search`, for jobs of one kind each.
-    fn search_of_kinds(&self) -> Option<(Fraction, Vec<Mapping>)> {
         let needs: Vec<u64> = self
             .jobs
             .iter()
@@ -219,7 +205,7 @@ pub fn pack_all(cluster: &Cluster) -> Option<(Yield, Vec<(JobId, Mapping)>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Layout, Node, NodeState, Part, Run};
+    use crate::model::{Layout, Node, NodeState, Run};
     use crate::units::{Amount, Bytes, Time};
     use proptest::prelude::*;
 
@@ -309,16 +295,6 @@ mod tests {
             .boxed()
     }
 
-    /// A job of one kind, or of several.
-    fn jobs_of_kinds(plain: bool, nodes: u32) -> impl Strategy<Value = Job> {
-        let further = proptest::collection::vec(job(plain, nodes), 1..4);
-        let further = prop_oneof![3 => Just(Vec::new()), 1 => further];
-        (job(plain, nodes), further).prop_map(|(mut job, further)| {
-            job.further_kinds = further.iter().flat_map(Job::kinds).collect();
-            job
-        })
-    }
-
     /// A cluster, jobs to pack, and jobs that are pinned with one task each on the given node.
     fn instance(plain: bool) -> impl Strategy<Value = (Cluster, Vec<(Job, u32)>)> {
         (1u32..14).prop_flat_map(move |count| {
@@ -329,7 +305,7 @@ mod tests {
                     .flat_map(|node| std::iter::repeat_n(node, times))
                     .collect::<Vec<_>>()
             });
-            let jobs = proptest::collection::vec(jobs_of_kinds(plain, count), 0..30);
+            let jobs = proptest::collection::vec(job(plain, count), 0..30);
             let pinned = proptest::collection::vec((job(true, count), 0..count), 0..4);
             let ids = Just((0..30u64).collect::<Vec<_>>()).prop_shuffle();
             (repeated, jobs, pinned, ids).prop_map(|(nodes, mut jobs, pinned, ids)| {
@@ -353,7 +329,7 @@ mod tests {
                 node: NodeIndex(*node),
                 tasks: 1,
             };
-            pinned.add_part(job, Part::from(&run));
+            pinned.add_part(job, run);
             grace[*node as usize] += job.cpu;
         }
         let jobs: Vec<&Job> = cluster.jobs.iter().collect();

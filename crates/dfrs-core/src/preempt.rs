@@ -58,9 +58,7 @@ pub(crate) fn submit(
     let cluster = roster.cluster();
     let mut target = Target::default();
     let job = &cluster.jobs[index];
-    // Kinds for which there was no room may find one when there is less.
-    let was_tried = greedy_state.is_settled && job.has_one_kind();
-    let found = if was_tried {
+    let found = if greedy_state.is_settled {
         None
     } else {
         put(cluster, &greedy_state.usage, job)
@@ -364,18 +362,21 @@ fn force(
 /// draining.
 pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
     let limit = usage.limit_on(job, mapping);
-    mapping.parts().all(|part| usage.fits(job, part, limit))
+    mapping
+        .iter()
+        .copied()
+        .all(|run| usage.fits(job, run, limit))
 }
 
 /// Whether a marked job can stay where it was now that the new job is in its place. Nodes that the
 /// new job does not use are as they were, whatever their load.
 pub(crate) fn fits_alongside(usage: &Usage, job: &Job, old: &Mapping, arriving: &Mapping) -> bool {
     let limit = usage.limit_on(job, old);
-    old.parts().all(|part| {
-        if arriving.tasks_on(part.node) > 0 {
-            usage.fits(job, part, limit)
+    old.iter().copied().all(|run| {
+        if arriving.tasks_on(run.node) > 0 {
+            usage.fits(job, run, limit)
         } else {
-            usage.holds(job, part)
+            usage.holds(job, run)
         }
     })
 }
@@ -392,11 +393,7 @@ pub(crate) fn mark(
     swap: &mut SwapUsage,
     stop: &Stop<'_>,
 ) -> Option<(Vec<usize>, Mapping)> {
-    let kinds = job.by_kind();
-    let mut rooms: Vec<TaskSlots<'_>> = kinds
-        .iter()
-        .map(|kind| TaskSlots::new(cluster, usage, kind))
-        .collect();
+    let mut room = TaskSlots::new(cluster, usage, job);
     let mut marked = Vec::new();
     for victim in victims {
         if stop.is_due_after_step() {
@@ -414,13 +411,11 @@ pub(crate) fn mark(
             swap.add(running, mapping);
         }
         marked.push(victim);
-        for (room, kind) in rooms.iter_mut().zip(&kinds) {
-            for node in mapping.nodes().filter(|node| kind.layout.allows(*node)) {
-                room.update(usage, node);
-            }
+        for node in mapping.nodes().filter(|node| job.layout.allows(*node)) {
+            room.update(usage, node);
         }
         // A parked job has but one place.
-        if (rooms.iter().all(TaskSlots::suffices) || matches!(job.state, JobState::Parked(_)))
+        if (room.suffices() || matches!(job.state, JobState::Parked(_)))
             && let Some(found) = put(cluster, usage, job)
         {
             return Some((marked, found));
@@ -457,8 +452,11 @@ fn could_suffice(cluster: &Cluster, usage: &Usage, job: &Job, victims: &[Victim]
         .clone()
         .map(|victim| &cluster.jobs[*victim])
         .flat_map(|victim| {
-            let parts = victim.running_on().into_iter().flat_map(Mapping::parts);
-            parts.map(|part| victim.memory_of(part))
+            let parts = victim
+                .running_on()
+                .into_iter()
+                .flat_map(|mapping| mapping.iter().copied());
+            parts.map(|run| victim.memory_of(run))
         })
         .sum();
     victims.len() > 0 && job.least_memory() <= usage.free_memory() + freed

@@ -192,7 +192,7 @@ impl<'a> Remap<'a> {
             .settings
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
-        let mut alone = FitsAlone::new(cluster, &usage, least);
+        let mut alone = FitsAlone::new(cluster, &usage);
         // Vector packing keeps every load below the ceiling: a job that cannot keep below it is
         // left to Greedy, which comes next.
         let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && alone.fits(job));
@@ -261,8 +261,8 @@ impl<'a> Remap<'a> {
     fn search(&self, movable: &[&Job], bins: &BinsOnce) -> Option<Vec<Mapping>> {
         let mut grace = vec![Cores::ZERO; self.cluster.nodes.len()];
         for pin in self.pinned.iter().filter(|pin| pin.grace) {
-            for part in pin.mapping.parts() {
-                grace[part.node.index()] += pin.job.cpu_of(part);
+            for run in pin.mapping.iter().copied() {
+                grace[run.node.index()] += pin.job.cpu_of(run);
             }
         }
         let packing = Packing {
@@ -331,10 +331,10 @@ impl<'a> Remap<'a> {
         let is_closed = |node| self.cluster.node(node).is_none_or(|node| !node.is_up());
         let freed = |ranked: &Ranked<'_>| -> Bytes {
             let (job, pin) = (ranked.candidate.job, ranked.candidate.pin);
-            let parts = pin.iter().flat_map(|pin| pin.mapping.parts());
+            let parts = pin.iter().flat_map(|pin| pin.mapping.iter().copied());
             parts
-                .filter(|part| is_closed(part.node))
-                .map(|part| job.memory_of(part))
+                .filter(|run| is_closed(run.node))
+                .map(|run| job.memory_of(run))
                 .sum()
         };
         self.free_memory() + pinned.iter().map(freed).sum()
@@ -359,11 +359,11 @@ impl<'a> Remap<'a> {
                 let is_running = candidate.job.is_running();
                 let limit = self.usage.limit_on(candidate.job, pin.mapping);
                 let fits = match is_running {
-                    true => pin.mapping.parts().all(|part| {
-                        if with_arrivals.contains(&part.node) {
-                            self.usage.fits(candidate.job, part, limit)
+                    true => pin.mapping.iter().copied().all(|run| {
+                        if with_arrivals.contains(&run.node) {
+                            self.usage.fits(candidate.job, run, limit)
                         } else {
-                            self.usage.holds(candidate.job, part)
+                            self.usage.holds(candidate.job, run)
                         }
                     }),
                     false => self.usage.takes_back(candidate.job, pin.mapping),
@@ -401,8 +401,9 @@ impl<'a> Remap<'a> {
                 Some(pin) => {
                     free += pin
                         .mapping
-                        .parts()
-                        .map(|part| lowest.job.memory_of(part))
+                        .iter()
+                        .copied()
+                        .map(|run| lowest.job.memory_of(run))
                         .sum()
                 }
             }
@@ -423,9 +424,7 @@ impl<'a> Remap<'a> {
         let nodes = (0..).map(NodeIndex).take(self.cluster.nodes.len());
         demand.add_nodes(nodes.filter_map(|node| free(&self.usage, node)));
         for candidate in self.kept.iter().filter(|candidate| candidate.pin.is_none()) {
-            for (memory, tasks) in candidate.job.memory_by_kind() {
-                demand.add_tasks(memory.0, tasks);
-            }
+            demand.add_tasks(candidate.job.memory.0, candidate.job.tasks);
         }
         while demand.cannot_fit() {
             let Some(lowest) = self.kept.last() else {
@@ -441,9 +440,7 @@ impl<'a> Remap<'a> {
                 demand.add_node(free);
             }
             if pin.is_none() {
-                for (memory, tasks) in job.memory_by_kind() {
-                    demand.remove_tasks(memory.0, tasks);
-                }
+                demand.remove_tasks(job.memory.0, job.tasks);
             }
         }
         Ok(())
@@ -547,12 +544,9 @@ fn leave_equal_jobs_in_place(jobs: &[&Job], found: &mut [Mapping]) {
     }
 }
 
-/// Whether the job has no kinds, rules or resources that set it apart from others of the same size.
+/// Whether the job has no rules or resources that set it apart from others of the same size.
 fn is_simple(job: &Job) -> bool {
-    job.has_one_kind()
-        && job.layout == Layout::default()
-        && job.rigid.is_empty()
-        && job.fluid.is_empty()
+    job.layout == Layout::default() && job.rigid.is_empty() && job.fluid.is_empty()
 }
 
 /// Whether the job cannot be moved, and where it is. One that cannot keep the ceiling on load
@@ -691,7 +685,7 @@ mod tests {
             found[0].runs()[0].node.0
         };
         assert_eq!(place(|_| ()), 0);
-        let different: [fn(&mut Job); 8] = [
+        let different: [fn(&mut Job); 7] = [
             |job| job.tasks = 2,
             |job| job.cpu = Cores(11),
             |job| job.memory = Bytes(11),
@@ -699,7 +693,6 @@ mod tests {
             |job| job.layout.max_nodes = Some(1),
             |job| job.rigid = vec![Amount(1)],
             |job| job.fluid = vec![Amount(1)],
-            |job| job.further_kinds = job.kinds().collect(),
         ];
         for (number, change) in different.into_iter().enumerate() {
             assert_eq!(place(change), 1, "{number}");

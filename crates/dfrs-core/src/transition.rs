@@ -212,8 +212,9 @@ impl Transition {
             return false;
         };
         let fits = mapping
-            .parts()
-            .all(|part| self.usage.fits(change.job, part, LoadLimit::Nothing));
+            .iter()
+            .copied()
+            .all(|run| self.usage.fits(change.job, run, LoadLimit::Nothing));
         if fits {
             if let Some(swap) = &mut self.swap {
                 swap.remove(change.job, mapping);
@@ -289,8 +290,9 @@ impl Transition {
         };
         self.usage.remove(job, old);
         if let Some(full) = new
-            .parts()
-            .find(|part| !self.usage.fits(job, *part, LoadLimit::Nothing))
+            .iter()
+            .copied()
+            .find(|run| !self.usage.fits(job, *run, LoadLimit::Nothing))
         {
             self.usage.add(job, old);
             return Err(full.node);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::headroom::{Space, quotient};
 use crate::load_limits::{LoadLimit, LoadLimits};
-use crate::model::{Cluster, Job, Mapping, Node, NodeIndex, NodeState, Part, Run};
+use crate::model::{Cluster, Job, Mapping, Node, NodeIndex, NodeState, Run};
 use crate::policy::{Ceilings, LoadCeiling};
 use crate::units::{Amount, Bytes, Cores};
 
@@ -215,7 +215,7 @@ impl Usage {
     /// Counts the job in. Runs on nodes that do not exist are left out.
     pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
         let parallel = u32::from(mapping.spans_nodes());
-        if self.further.is_empty() && job.has_one_kind() && mapping.has_one_kind() {
+        if self.further.is_empty() {
             for run in mapping {
                 if let Some(entry) = self.nodes.get_mut(run.node.index()) {
                     entry.memory_used += job.memory_on(run.tasks);
@@ -225,9 +225,9 @@ impl Usage {
             }
             return;
         }
-        for part in mapping.parts() {
-            self.add_part(job, part);
-            if let Some(entry) = self.nodes.get_mut(part.node.index()) {
+        for run in mapping.iter().copied() {
+            self.add_part(job, run);
+            if let Some(entry) = self.nodes.get_mut(run.node.index()) {
                 entry.parallel += parallel;
             }
         }
@@ -362,17 +362,17 @@ impl Usage {
 
     /// Counts the job's tasks on one node in.
     #[inline]
-    pub(crate) fn add_part(&mut self, job: &Job, part: Part<'_>) {
-        if let Some(entry) = self.nodes.get_mut(part.node.index()) {
-            entry.memory_used += job.memory_of(part);
-            entry.load += job.cpu_of(part);
+    pub(crate) fn add_part(&mut self, job: &Job, run: Run) {
+        if let Some(entry) = self.nodes.get_mut(run.node.index()) {
+            entry.memory_used += job.memory_of(run);
+            entry.load += job.cpu_of(run);
         }
-        if let Some(further) = self.further.get_mut(part.node.index()) {
+        if let Some(further) = self.further.get_mut(run.node.index()) {
             for (resource, rigid) in further.rigid.iter_mut().enumerate() {
-                rigid.used += job.rigid_of(part, resource);
+                rigid.used += job.rigid_of(run, resource);
             }
             for (resource, fluid) in further.fluid.iter_mut().enumerate() {
-                fluid.used += job.fluid_of(part, resource);
+                fluid.used += job.fluid_of(run, resource);
             }
         }
     }
@@ -380,18 +380,18 @@ impl Usage {
     /// Counts the job out.
     pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
         let parallel = u32::from(mapping.spans_nodes());
-        for part in mapping.parts() {
-            if let Some(entry) = self.nodes.get_mut(part.node.index()) {
-                entry.memory_used -= job.memory_of(part);
-                entry.load -= job.cpu_of(part);
+        for run in mapping.iter().copied() {
+            if let Some(entry) = self.nodes.get_mut(run.node.index()) {
+                entry.memory_used -= job.memory_of(run);
+                entry.load -= job.cpu_of(run);
                 entry.parallel -= parallel;
             }
-            if let Some(further) = self.further.get_mut(part.node.index()) {
+            if let Some(further) = self.further.get_mut(run.node.index()) {
                 for (resource, rigid) in further.rigid.iter_mut().enumerate() {
-                    rigid.used -= job.rigid_of(part, resource);
+                    rigid.used -= job.rigid_of(run, resource);
                 }
                 for (resource, fluid) in further.fluid.iter_mut().enumerate() {
-                    fluid.used -= job.fluid_of(part, resource);
+                    fluid.used -= job.fluid_of(run, resource);
                 }
             }
         }
@@ -465,7 +465,7 @@ impl Usage {
         further.fluid.iter().map(left).collect()
     }
 
-    /// Passes each node that takes one task of the job, which has one kind: which it is, its load,
+    /// Passes each node that takes one task of the job: which it is, its load,
     /// and its CPU capacity. Ascending. O(nodes).
     pub(crate) fn each_taker(&self, job: &Job, mut found: impl FnMut(NodeIndex, Cores, Cores)) {
         let memory = job.memory_on(1);
@@ -505,30 +505,30 @@ impl Usage {
         entry.is_up
             && (job.cpu.is_zero() || !entry.cpu.is_zero())
             && entry.has_room(memory, job.cpu, limit)
-            && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&Run { node, tasks: 1 })))
+            && (job.rigid.is_empty() || self.rigid_fits(job, Run { node, tasks: 1 }))
     }
 
     /// Whether these tasks of the job fit on the node beside what is there, by memory, further
     /// rigid resources and the ceilings on load. The job itself must not be counted in on the node.
     /// `limit` is [`Self::limit_on`] of its mapping.
-    pub(crate) fn fits(&self, job: &Job, part: Part<'_>, limit: LoadLimit) -> bool {
-        let (memory, cpu) = (job.memory_of(part), job.cpu_of(part));
+    pub(crate) fn fits(&self, job: &Job, run: Run, limit: LoadLimit) -> bool {
+        let (memory, cpu) = (job.memory_of(run), job.cpu_of(run));
         // A job that comes back to nodes without other jobs has a place there already, whatever its
         // own load.
         let is_alone = self
             .nodes
-            .get(part.node.index())
+            .get(run.node.index())
             .is_none_or(|entry| entry.load.is_zero());
         let limit = if is_alone { LoadLimit::Nothing } else { limit };
-        self.has_room(part.node, memory, cpu, limit) && self.rigid_fits(job, part)
+        self.has_room(run.node, memory, cpu, limit) && self.rigid_fits(job, run)
     }
 
-    /// As `fits`, for a job of one kind whose other tasks have no place yet.
+    /// As `fits`, for a job whose other tasks have no place yet.
     #[inline]
     pub(crate) fn fits_run(&self, job: &Job, run: Run, limit: LoadLimit) -> bool {
         let (memory, cpu) = (job.memory_on(run.tasks), job.cpu.times(run.tasks));
         self.has_room(run.node, memory, cpu, limit)
-            && (job.rigid.is_empty() || self.rigid_fits(job, Part::from(&run)))
+            && (job.rigid.is_empty() || self.rigid_fits(job, run))
     }
 
     fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores, limit: LoadLimit) -> bool {
@@ -538,9 +538,9 @@ impl Usage {
 
     /// As `fits`, but whatever the load: for tasks that are there already.
     #[inline]
-    pub(crate) fn holds(&self, job: &Job, part: Part<'_>) -> bool {
-        self.nodes.get(part.node.index()).is_some_and(|entry| {
-            entry.memory_used + job.memory_of(part) <= entry.memory && self.rigid_fits(job, part)
+    pub(crate) fn holds(&self, job: &Job, run: Run) -> bool {
+        self.nodes.get(run.node.index()).is_some_and(|entry| {
+            entry.memory_used + job.memory_of(run) <= entry.memory && self.rigid_fits(job, run)
         })
     }
 
@@ -549,20 +549,20 @@ impl Usage {
     /// looked at: a node that drains waits for what is parked there.
     pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
         let limit = self.limit_on(job, mapping);
-        mapping.parts().all(|part| {
+        mapping.iter().copied().all(|run| {
             self.nodes
-                .get(part.node.index())
+                .get(run.node.index())
                 .is_some_and(|entry| !entry.is_down)
-                && self.fits(job, part, limit)
+                && self.fits(job, run, limit)
         })
     }
 
     /// Whether the node has enough of the further rigid resources for these tasks of the job.
     #[inline]
-    pub(crate) fn rigid_fits(&self, job: &Job, part: Part<'_>) -> bool {
-        (0..job.rigid_resources()).all(|resource| {
-            let amount = job.rigid_of(part, resource);
-            let (used, capacity) = self.rigid(part.node, resource);
+    pub(crate) fn rigid_fits(&self, job: &Job, run: Run) -> bool {
+        (0..job.rigid.len()).all(|resource| {
+            let amount = job.rigid_of(run, resource);
+            let (used, capacity) = self.rigid(run.node, resource);
             amount.is_zero() || used + amount <= capacity
         })
     }
@@ -575,7 +575,7 @@ impl Usage {
             .map_or_else(Default::default, |rigid| (rigid.used, rigid.capacity))
     }
 
-    /// How many tasks of the job, which has one kind, the node can take now: 0 to the job's number
+    /// How many tasks of the job the node can take now: 0 to the job's number
     /// of tasks.
     pub(crate) fn slots(&self, job: &Job, node: NodeIndex, limit: LoadLimit) -> u32 {
         let space = self.nodes[node.index()].space();
@@ -615,18 +615,18 @@ impl SwapUsage {
 
     /// Counts a parked job in.
     pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
-        for part in mapping.parts() {
-            if let Some((used, _)) = self.nodes.get_mut(part.node.index()) {
-                *used += job.memory_of(part);
+        for run in mapping.iter().copied() {
+            if let Some((used, _)) = self.nodes.get_mut(run.node.index()) {
+                *used += job.memory_of(run);
             }
         }
     }
 
     /// Counts a parked job out.
     pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
-        for part in mapping.parts() {
-            if let Some((used, _)) = self.nodes.get_mut(part.node.index()) {
-                *used -= job.memory_of(part);
+        for run in mapping.iter().copied() {
+            if let Some((used, _)) = self.nodes.get_mut(run.node.index()) {
+                *used -= job.memory_of(run);
             }
         }
     }
@@ -639,9 +639,9 @@ impl SwapUsage {
 
     /// Whether every node of the mapping has swap, and room in it for the job's memory.
     pub(crate) fn fits(&self, job: &Job, mapping: &Mapping) -> bool {
-        mapping.parts().all(|part| {
-            let node = self.nodes.get(part.node.index());
-            node.is_some_and(|(used, swap)| !swap.is_zero() && *used + job.memory_of(part) <= *swap)
+        mapping.iter().copied().all(|run| {
+            let node = self.nodes.get(run.node.index());
+            node.is_some_and(|(used, swap)| !swap.is_zero() && *used + job.memory_of(run) <= *swap)
         })
     }
 }

@@ -59,9 +59,9 @@ fn could_keep(policy: &Policy, cluster: &Cluster, job: &Job, ceiling: LoadCeilin
     alone.jobs = vec![waiting];
     let after = carry_out(&alone, &plan(policy, &alone, &Events::submitted([id])));
     after.jobs[0].running_on().is_some_and(|mapping| {
-        mapping.parts().all(|part| {
-            let max = ceiling.of(cluster.nodes[part.node.index()].cpu);
-            job.cpu_of(part) <= max
+        mapping.iter().copied().all(|run| {
+            let max = ceiling.of(cluster.nodes[run.node.index()].cpu);
+            job.cpu_of(run) <= max
         })
     })
 }
@@ -84,8 +84,8 @@ proptest! {
         let after = carry_out(&cluster, &plan);
         let mut loads = vec![Cores::ZERO; cluster.nodes.len()];
         for job in &after.jobs {
-            for part in job.running_on().into_iter().flat_map(Mapping::parts) {
-                loads[part.node.index()] += job.cpu_of(part);
+            for run in job.running_on().into_iter().flat_map(|mapping| mapping.iter().copied()) {
+                loads[run.node.index()] += job.cpu_of(run);
             }
         }
         // A job that could not keep the ceiling on empty nodes need not, and then those beside it
@@ -98,14 +98,14 @@ proptest! {
         }
         for action in places(&plan) {
             let job = cluster.job(action.job()).unwrap();
-            for part in action.mapping().into_iter().flat_map(Mapping::parts).filter(|part| job.cpu_of(*part) > Cores::ZERO) {
-                let max = ceiling.of(cluster.nodes[part.node.index()].cpu);
+            for run in action.mapping().into_iter().flat_map(|mapping| mapping.iter().copied()).filter(|run| job.cpu_of(*run) > Cores::ZERO) {
+                let max = ceiling.of(cluster.nodes[run.node.index()].cpu);
                 // A job that comes back to nodes without other jobs has its memory there.
-                let is_back_alone = matches!(action, Action::Resume(..)) && loads[part.node.index()] == job.cpu_of(part);
-                if is_free[part.node.index()] || is_back_alone {
+                let is_back_alone = matches!(action, Action::Resume(..)) && loads[run.node.index()] == job.cpu_of(run);
+                if is_free[run.node.index()] || is_back_alone {
                     continue;
                 }
-                prop_assert!(loads[part.node.index()] <= max, "{:?}: {:?} of {:?}", action, loads[part.node.index()], max);
+                prop_assert!(loads[run.node.index()] <= max, "{:?}: {:?} of {:?}", action, loads[run.node.index()], max);
             }
         }
     }
@@ -121,8 +121,8 @@ proptest! {
         let after = carry_out(&cluster, &plan(&policy, &cluster, &events));
         let mut loads = vec![Cores::ZERO; cluster.nodes.len()];
         for job in &after.jobs {
-            for part in job.running_on().into_iter().flat_map(Mapping::parts) {
-                loads[part.node.index()] += job.cpu_of(part);
+            for run in job.running_on().into_iter().flat_map(|mapping| mapping.iter().copied()) {
+                loads[run.node.index()] += job.cpu_of(run);
             }
         }
         // A job that could not keep a stricter ceiling on all nodes keeps none.
@@ -140,20 +140,20 @@ proptest! {
             };
             let is_fresh = cluster.job(job.id).is_some_and(|before| before.state != job.state);
             let fits = mapping.nodes().all(|node| loads[node.index()].0 as f64 <= max(node) * 1.000_001 + 1.0);
-            let needs_cpu = mapping.parts().all(|part| !job.cpu_of(part).is_zero());
+            let needs_cpu = mapping.iter().copied().all(|run| !job.cpu_of(run).is_zero());
             // Kinds of one task are placed as jobs on one node are.
-            let is_bound = job.has_one_kind() && needs_cpu && is_fresh;
+            let is_bound = needs_cpu && is_fresh;
             // A job that comes back to nodes without other jobs has its memory there.
             let is_back_alone = cluster.job(job.id).is_some_and(|before| before.state.parked_on().is_some())
-                && mapping.parts().all(|part| {
-                    let load = loads[part.node.index()];
-                    load.0 as f64 <= max(part.node) * 1.000_001 + 1.0 || load == job.cpu_of(part)
+                && mapping.iter().copied().all(|run| {
+                    let load = loads[run.node.index()];
+                    load.0 as f64 <= max(run.node) * 1.000_001 + 1.0 || load == job.cpu_of(run)
                 });
             let arrived_well = fits || is_back_alone || !is_bound || !could_keep(&policy, &cluster, job, ceiling);
             prop_assert!(arrived_well, "{} arrived where there is too much load", job.id);
             // Other yields are not by age, and other resources may be shorter than CPU.
             let is_by_age = policy.optimisation == Optimisation::VirtualTime
-                && after.jobs.iter().all(|job| job.kinds().all(|kind| kind.fluid.is_empty()));
+                && after.jobs.iter().all(|job| job.fluid.is_empty());
             if fits && needs_cpu && is_by_age {
                 prop_assert!(yields[&job.id].0 >= share * 0.95 - 0.05, "{}: {:?}", job.id, yields[&job.id]);
             }
@@ -261,7 +261,7 @@ proptest! {
     fn events_at_once_equal_events_one_by_one(cluster in cluster(ANY), policy in policy(), events in events()) {
         // MCB8 maps all jobs at each of them, and does so once; by cost all waiting jobs are tried
         // at each.
-        if matches!(policy.submission, Submission::Mcb8 | Submission::LeastCostPreemption) || policy.settings.budget.moves_per_decision.is_some() {
+        if policy.submission == Submission::Mcb8 || policy.weighs_moves() || policy.settings.budget.moves_per_decision.is_some() {
             return Ok(());
         }
         let mut together = Roster::new(cluster.clone());

@@ -2,7 +2,7 @@
 
 use dfrs_core::{
     Bytes, Cluster, Cores, Job, JobId, JobState, Mapping, Node, NodeIndex, Optimisation, Policy,
-    Run, Span, TaskKind, Time, Weight, yields_of,
+    Run, Span, Time, Weight, yields_of,
 };
 use proptest::prelude::*;
 
@@ -21,14 +21,9 @@ struct YieldProblem {
 impl YieldProblem {
     fn of(cluster: &Cluster) -> Self {
         let need = |job: &Job, node: usize| {
-            let needs = job.kinds().enumerate().map(|(number, kind)| {
-                let tasks = job.mapping().map_or(0, |mapping| {
-                    let mapping = mapping.of_kind(number);
-                    mapping.tasks_on(NodeIndex(node.try_into().unwrap()))
-                });
-                f64::from(tasks) * kind.cpu.cores()
-            });
-            needs.sum()
+            let node = NodeIndex(node.try_into().unwrap());
+            let tasks = job.mapping().map_or(0, |mapping| mapping.tasks_on(node));
+            f64::from(tasks) * job.cpu.cores()
         };
         let row = |node| cluster.jobs.iter().map(|job| need(job, node)).collect();
         Self {
@@ -86,10 +81,7 @@ fn cluster(nodes: usize, jobs: usize) -> impl Strategy<Value = Cluster> {
         let runs = proptest::collection::vec((0..count, 1u32..4), 1..4);
         let need = prop_oneof![Just(250_000u64), Just(1_000_000), 1u64..1_500_000];
         let job = (
-            (
-                runs.clone(),
-                proptest::option::weighted(0.3, (runs, 1u64..1_500_000)),
-            ),
+            runs,
             need,
             prop_oneof![2 => Just(1000u32), 1 => 100u32..9_000],
             0i64..5_000,
@@ -100,31 +92,22 @@ fn cluster(nodes: usize, jobs: usize) -> impl Strategy<Value = Cluster> {
                 .iter()
                 .map(|cpu| Node::new("n", Cores(*cpu), Bytes(1)))
                 .collect();
-            let jobs = (0..).zip(jobs).map(
-                |(id, ((runs, further), need, weight, flow, virtual_time))| {
-                    let mapped = |runs: Vec<(u32, u32)>| -> Mapping {
-                        let run = |(node, tasks)| Run {
-                            node: NodeIndex(node),
-                            tasks,
-                        };
-                        runs.into_iter().map(run).collect()
+            let jobs = (0..)
+                .zip(jobs)
+                .map(|(id, (runs, need, weight, flow, virtual_time))| {
+                    let run = |(node, tasks)| Run {
+                        node: NodeIndex(node),
+                        tasks,
                     };
-                    let mut mapping = mapped(runs);
+                    let mapping: Mapping = runs.into_iter().map(run).collect();
                     let submit = Time::from_seconds(10_000 - flow);
                     let tasks = u32::try_from(mapping.tasks()).unwrap();
                     let mut job = Job::new(JobId(id), submit, tasks, Cores(need), Bytes(0));
-                    if let Some((runs, need)) = further {
-                        let others = mapped(runs);
-                        let tasks = u32::try_from(others.tasks()).unwrap();
-                        job = job.with_kind(TaskKind::new(tasks, Cores(need), Bytes(0)));
-                        mapping = Mapping::of_kinds(&[mapping, others]);
-                    }
                     job.state = JobState::Running(mapping);
                     job.weight = Weight(weight);
                     job.virtual_time = Span::from_seconds(virtual_time.min(flow));
                     job
-                },
-            );
+                });
             Cluster {
                 nodes,
                 jobs: jobs.collect(),
@@ -308,7 +291,7 @@ proptest! {
             prop_assert!(*share >= problem.uniform() - CLOSE && (*share >= 1.0 - CLOSE || stuck));
         }
         // The job of the lowest total need comes first, so that no other choice could give it more.
-        let total = |job: &Job| job.kinds().map(|kind| kind.cpu.0 * u64::from(kind.tasks)).sum::<u64>();
+        let total = |job: &Job| job.cpu.0 * u64::from(job.tasks);
         let first = (0..cluster.jobs.len()).min_by_key(|job| (total(&cluster.jobs[*job]), *job)).unwrap();
         let room = (0..problem.capacity.len()).filter(|node| problem.needs[*node][first] > 0.0).map(|node| {
             let others = problem.needs[node].iter().sum::<f64>() - problem.needs[node][first];

@@ -42,7 +42,7 @@ fn decide(text: &str, scenarios: &[Scenario]) {
 }
 
 fn is_small(cluster: &Cluster) -> bool {
-    let tasks = cluster.jobs.iter().map(dfrs_core::Job::total_tasks);
+    let tasks = cluster.jobs.iter().map(|job| u64::from(job.tasks));
     cluster.nodes.len() <= MAX_ITEMS
         && cluster.jobs.len() <= MAX_ITEMS
         && tasks.fold(0u64, u64::saturating_add) <= MAX_ITEMS as u64

@@ -129,10 +129,9 @@ impl Draft {
             "now" => self.read_now(words),
             "node" | "nodes" => self.read_nodes(words, budget),
             "job" | "jobs" => self.read_jobs(words, budget),
-            "kind" => self.read_kind(words, budget),
             "event" => self.read_event(words, budget),
             _ => Err(format!(
-                "{} begins no line; known are scenario, policy, now, nodes, job, kind, event, {SEPARATOR} and #",
+                "{} begins no line; known are scenario, policy, now, nodes, job, event, {SEPARATOR} and #",
                 shown(keyword)
             )),
         }

@@ -17,7 +17,7 @@ impl Default for SizeBudget {
 }
 
 impl SizeBudget {
-    /// What a node, a job or a kind of tasks counts as.
+    /// What a node or a job counts as.
     const ITEM: u64 = 128;
 
     /// Counts so many things that are listed.

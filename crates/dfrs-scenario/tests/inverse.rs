@@ -3,8 +3,7 @@
 use dfrs_core::{
     Action, Amount, Blocked, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
     LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeState, Plan, PlannedAction,
-    Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, TaskKind, Time, Weight,
-    Yield,
+    Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, Time, Weight, Yield,
 };
 use dfrs_scenario::{Scenario, ScenarioOutcome, print, read, rewritten};
 use proptest::collection::vec;
@@ -67,16 +66,9 @@ fn position() -> impl Strategy<Value = NodeIndex> {
     prop_oneof![9 => 0u32..8, 1 => any::<u32>()].prop_map(NodeIndex)
 }
 
-fn runs() -> impl Strategy<Value = Mapping> {
+fn mapping() -> impl Strategy<Value = Mapping> {
     let run = (position(), count()).prop_map(|(node, tasks)| Run { node, tasks });
     vec(run, 0..6).prop_map(Mapping::new)
-}
-
-fn mapping() -> impl Strategy<Value = Mapping> {
-    prop_oneof![
-        runs(),
-        vec(runs(), 1..4).prop_map(|kinds| Mapping::of_kinds(&kinds))
-    ]
 }
 
 fn layout() -> impl Strategy<Value = Layout> {
@@ -93,19 +85,6 @@ fn layout() -> impl Strategy<Value = Layout> {
         },
     );
     prop_oneof![Just(Layout::default()), layout]
-}
-
-fn kind() -> impl Strategy<Value = TaskKind> {
-    let memory = (number(), prop_oneof![Just(0), number()]);
-    (count(), number(), memory, layout(), amounts(), amounts()).prop_map(
-        |(tasks, cpu, (memory, per_node), layout, rigid, fluid)| TaskKind {
-            memory_per_node: Bytes(per_node),
-            layout,
-            rigid,
-            fluid,
-            ..TaskKind::new(tasks, Cores(cpu), Bytes(memory))
-        },
-    )
 }
 
 fn state() -> impl Strategy<Value = JobState> {
@@ -125,6 +104,7 @@ fn job() -> impl Strategy<Value = Job> {
         Mobility::Never,
     ]);
     let times = (instant(), instant(), instant(), option::of(instant()));
+    let memory = (number(), prop_oneof![Just(0), number()]);
     let more = (
         any::<(bool, bool)>(),
         prop_oneof![Just(1000), any::<u32>()],
@@ -133,22 +113,33 @@ fn job() -> impl Strategy<Value = Job> {
     (
         job_id(),
         times,
-        kind(),
+        (count(), number(), memory),
+        layout(),
+        (amounts(), amounts()),
         mobility,
         state(),
         more,
-        vec(kind(), 0..3),
     )
         .prop_map(
-            |(id, times, kind, mobility, state, (flags, weight, recent_moves), further_kinds)| {
+            |(
+                id,
+                times,
+                (tasks, cpu, (memory, per_node)),
+                layout,
+                (rigid, fluid),
+                mobility,
+                state,
+                more,
+            )| {
+                let (flags, weight, recent_moves) = more;
                 Job {
                     id,
                     submit: Time(times.0),
-                    tasks: kind.tasks,
-                    cpu: kind.cpu,
-                    memory: kind.memory,
-                    memory_per_node: kind.memory_per_node,
-                    layout: kind.layout,
+                    tasks,
+                    cpu: Cores(cpu),
+                    memory: Bytes(memory),
+                    memory_per_node: Bytes(per_node),
+                    layout,
                     mobility,
                     virtual_time: Span(times.1),
                     delay: Span(times.2),
@@ -158,9 +149,8 @@ fn job() -> impl Strategy<Value = Job> {
                     weight: Weight(weight),
                     starved: flags.1,
                     recent_moves,
-                    rigid: kind.rigid,
-                    fluid: kind.fluid,
-                    further_kinds,
+                    rigid,
+                    fluid,
                 }
             },
         )

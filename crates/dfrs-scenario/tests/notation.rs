@@ -17,17 +17,15 @@ nodes \"odd name\" cpu=0.25 memory=1536M held=2B ending=1B rigid=2,0 fluid=10 dr
 nodes big cpu=128 memory=1T down
 jobs 7-8 tasks=2 cpu=4 memory=40G submit=10s virtual-time=600s running=n0*2
 job 9 cpu=2 memory=32G memory-per-node=1G max-tasks-per-node=1 max-nodes=2 min-nodes=1 eligible=n[0-2],#3 rigid=1 weight=1.5 comes-first recent-moves=2 mobility=park locked parked=n1
-  kind tasks=4 cpu=1 memory=0 eligible=none
 job 12 cpu=0 memory=0 paused
-job 13 cpu=1 memory=1G running=n0*1+4,n1*0+2,#9*1+0
-  kind tasks=6 cpu=1 memory=1G
+job 13 cpu=1 memory=1G eligible=none running=n0*5,n1*2,#9
 event ended
 event nodes
 event submitted 7-9 12
 event period
 ----
 pause 7: makes room for 9
-start 9 on n[0-1]*1+4: fits
+start 9 on n[0-1]*5: fits
 migrate 8 on none: remap
 resume 12 on #3*2: breaks cycle
 pause 13: does not fit remap
@@ -90,18 +88,15 @@ fn every_setting_is_read_into_its_field() {
         (job.weight, job.mobility, job.locked),
         (Weight(1500), Mobility::Park, true)
     );
-    assert_eq!(
-        job.further_kinds[0].layout.eligible,
-        Some(NodeSet::default())
-    );
     assert_eq!(jobs[3].state, JobState::Paused);
-    let parts: Vec<Vec<u32>> = jobs[4]
+    assert_eq!(jobs[4].layout.eligible, Some(NodeSet::default()));
+    let tasks: Vec<u32> = jobs[4]
         .running_on()
         .unwrap()
-        .parts()
-        .map(|part| part.tasks.to_vec())
+        .iter()
+        .map(|run| run.tasks)
         .collect();
-    assert_eq!(parts, [[1, 4], [0, 2], [1, 0]]);
+    assert_eq!(tasks, [5, 2, 1]);
     let expected = scenario.expected.unwrap();
     assert_eq!(expected.plan.actions.len(), 9);
     assert_eq!(expected.blocked.len(), 4);
@@ -143,7 +138,7 @@ fn errors_name_the_line_and_the_remedy() {
     for (line, expected) in [
         (
             "nope",
-            "f:4: 'nope' begins no line; known are scenario, policy, now, nodes, job, kind, event, ---- and #",
+            "f:4: 'nope' begins no line; known are scenario, policy, now, nodes, job, event, ---- and #",
         ),
         ("now 1s", "f:4: 'now' is given twice; leave one"),
         (
@@ -184,10 +179,6 @@ fn errors_name_the_line_and_the_remedy() {
             "f:4: 'one' is no job; write its number, or e.g. 7-9,12",
         ),
         (
-            "kind cpu=1 memory=0",
-            "f:4: a kind of tasks belongs to the job above; there is none",
-        ),
-        (
             "event submitted",
             "f:4: an event is one of: ended, submitted JOB..., nodes, period",
         ),
@@ -197,11 +188,11 @@ fn errors_name_the_line_and_the_remedy() {
         ),
         (
             "nodes n cpu=1 memory=0\njob 1 cpu=1 memory=0 running=n*0",
-            "f:5: 'n*0' has no number of tasks behind *; write e.g. n0*2, or n0*1+4 for two kinds",
+            "f:5: 'n*0' has no number of tasks behind *; write e.g. n0*2",
         ),
         (
             "nodes n,m cpu=1 memory=0\njob 1 cpu=1 memory=0 running=n*1+1,m",
-            "f:5: 'm' has another number of kinds of tasks than the first; write all, as in *1+0",
+            "f:5: 'n*1+1' has no number of tasks behind *; write e.g. n0*2",
         ),
         (
             "job 0-9999999 cpu=1 memory=0",

@@ -180,7 +180,6 @@ fn core_job(
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
         fluid: Vec::new(),
-        further_kinds: Vec::new(),
     }
 }
 

@@ -63,8 +63,9 @@ fn action(planned: &PlannedAction, labels: &Labels) -> Value {
     });
     if let Some(mapping) = planned.action.mapping() {
         let nodes: Vec<Value> = mapping
-            .parts()
-            .map(|part| json!({ "node": labels.label(part.node), "tasks": part.tasks }))
+            .iter()
+            .copied()
+            .map(|run| json!({ "node": labels.label(run.node), "tasks": run.tasks }))
             .collect();
         object["nodes"] = nodes.into();
     }

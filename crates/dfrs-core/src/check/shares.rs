@@ -65,15 +65,15 @@ impl Checker<'_> {
             shared: in_unit(shared),
             holders: holders.map(|(job, share)| (job, in_unit(share))).collect(),
         };
-        self.push(kind, None, Some(node), None);
+        self.push(kind, None, Some(node));
     }
 
     /// What each job gets of the resource on the node.
     fn share_holders(&self, node: NodeIndex, resource: usize) -> Vec<(JobId, f64)> {
         let jobs = self.cluster.jobs.iter().zip(&self.states).zip(&self.yields);
         let held = jobs.filter_map(|((job, state), share)| {
-            let part = state.running_on()?.part_on(node)?;
-            Some((job.id, (*share)? * amount(job.need_of(part, resource))))
+            let run = state.running_on()?.run_on(node)?;
+            Some((job.id, (*share)? * amount(job.need_of(run, resource))))
         });
         held.filter(|(_, share)| *share > 0.0).collect()
     }
@@ -93,10 +93,10 @@ fn add_shares(shares: &mut [f64], resources: usize, job: &Job, state: &JobState,
     let Some(mapping) = state.running_on() else {
         return;
     };
-    for part in mapping.parts() {
+    for run in mapping.iter().copied() {
         for resource in 0..resources {
-            if let Some(sum) = shares.get_mut(part.node.index() * resources + resource) {
-                *sum += share * amount(job.need_of(part, resource));
+            if let Some(sum) = shares.get_mut(run.node.index() * resources + resource) {
+                *sum += share * amount(job.need_of(run, resource));
             }
         }
     }

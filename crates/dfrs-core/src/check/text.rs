@@ -45,9 +45,6 @@ impl Display for Violation {
         if let Some(job) = self.job {
             write!(formatter, "job {job}: ")?;
         }
-        if let Some(kind) = self.task_kind {
-            write!(formatter, "task kind {kind}: ")?;
-        }
         if let Some(node) = &self.node {
             write!(formatter, "node {node}: ")?;
         }

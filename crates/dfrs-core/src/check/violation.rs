@@ -201,9 +201,6 @@ pub struct Violation {
     pub job: Option<JobId>,
     /// On which node.
     pub node: Option<NamedNode>,
-    /// By which kind of the job's tasks, if it has several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_kind: Option<usize>,
 }
 
 impl Violation {

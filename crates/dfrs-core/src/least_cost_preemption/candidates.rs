@@ -99,17 +99,17 @@ impl PreemptionCandidates {
 fn cost(state: &DecisionState<'_>, job: &Job) -> f64 {
     let is_parked = job.mobility == Mobility::Park;
     let mut cost = PAUSE_COST;
-    for part in job
+    for run in job
         .running_on()
         .into_iter()
-        .flat_map(crate::model::Mapping::parts)
+        .flat_map(|mapping| mapping.iter().copied())
     {
-        let Some(node) = state.cluster.node(part.node) else {
+        let Some(node) = state.cluster.node(run.node) else {
             continue;
         };
-        cost += CPU_COST * share(job.cpu_of(part).0, node.cpu.0);
+        cost += CPU_COST * share(job.cpu_of(run).0, node.cpu.0);
         if is_parked {
-            cost += share(job.memory_of(part).0, node.memory.0);
+            cost += share(job.memory_of(run).0, node.memory.0);
         }
     }
     let penalty = state.policy.settings.penalty.seconds();

@@ -57,7 +57,6 @@ impl DeferredJobs {
             && !job.starved
             && !self.has_waited(job)
             && self.expectation.is_long(job)
-            && job.has_one_kind()
             && (self.idle.as_ref()).is_none_or(|limits| self.finds_idle(limits, job))
     }
 

@@ -73,7 +73,7 @@ impl AverageNode {
         }
     }
 
-    /// How many nodes the job is worth, by its memory or its CPU, whichever is more. O(kinds).
+    /// How many nodes the job is worth, by its memory or its CPU, whichever is more.
     #[expect(clippy::cast_precision_loss, reason = "sizes are real numbers")]
     fn size(self, job: &Job) -> f64 {
         let cpu = job.total_cpu() as f64 / self.cpu.max(1) as f64;
@@ -120,7 +120,7 @@ impl PartialOrd for Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{JobId, Node, TaskKind};
+    use crate::model::{JobId, Node};
     use crate::priority::PriorityFunction;
     use crate::units::{Bytes, Cores, Weight};
 
@@ -155,9 +155,6 @@ mod tests {
         let size = |job: &Job| AverageNode::of(&cluster()).size(job);
         assert!((size(&job(1, 0, 2, 20, 50)) - 2.0).abs() < 1e-9);
         assert!((size(&job(1, 0, 2, 5, 100)) - 1.0).abs() < 1e-9);
-        let mut two = job(1, 0, 2, 5, 100);
-        two.further_kinds = vec![TaskKind::new(3, Cores(20), Bytes(0))];
-        assert!((size(&two) - 3.5).abs() < 1e-9);
         let mut per_node = job(1, 0, 4, 0, 25);
         per_node.memory_per_node = Bytes(50);
         assert!((size(&per_node) - 0.75).abs() < 1e-9);

@@ -47,23 +47,17 @@ impl Reservation {
     pub(super) fn of(state: &DecisionState<'_>, job: &Job) -> Option<Self> {
         let nodes = state.cluster.nodes.len();
         let mut then = state.usage.clone();
-        let kinds = job.by_kind();
-        let mut rooms: Vec<greedy::TaskSlots<'_>> = kinds
-            .iter()
-            .map(|kind| greedy::TaskSlots::new(state.cluster, &then, kind))
-            .collect();
+        let mut room = greedy::TaskSlots::new(state.cluster, &then, job);
         let mut found = None;
         let mut ends = ends(state).into_iter().peekable();
         while let Some((end, index, mapping)) = ends.next() {
             then.remove(&state.cluster.jobs[index], mapping);
-            for (room, kind) in rooms.iter_mut().zip(&kinds) {
-                let known = mapping.nodes().filter(|node| node.index() < nodes);
-                for node in known.filter(|node| kind.layout.allows(*node)) {
-                    room.update(&then, node);
-                }
+            let known = mapping.nodes().filter(|node| node.index() < nodes);
+            for node in known.filter(|node| job.layout.allows(*node)) {
+                room.update(&then, node);
             }
             let is_last_then = ends.peek().is_none_or(|(next, ..)| *next > end);
-            if is_last_then && rooms.iter().all(greedy::TaskSlots::suffices) {
+            if is_last_then && room.suffices() {
                 found = put(state.cluster, &then, job).map(|mapping| (end, mapping));
                 if found.is_some() {
                     break;

@@ -58,8 +58,7 @@ pub(super) fn make_room(
         .take()
         .unwrap_or_else(|| PreemptionCandidates::of(state));
     let job = &state.cluster.jobs[index];
-    let is_plain = job.has_one_kind()
-        && job.rigid.is_empty()
+    let is_plain = job.rigid.is_empty()
         && job.tasks > 0
         && job.layout.nodes() > 0
         && job.layout.min_nodes.is_none()
@@ -245,13 +244,10 @@ impl<'a> VictimSearch<'_, 'a> {
             candidates.sort_unstable();
             for (each, member) in candidates {
                 let victim = self.victim(member);
-                let Some(part) = victim
-                    .running_on()
-                    .and_then(|mapping| mapping.part_on(node))
-                else {
+                let Some(run) = victim.running_on().and_then(|mapping| mapping.run_on(node)) else {
                     continue;
                 };
-                let freed = victim.memory_of(part);
+                let freed = victim.memory_of(run);
                 let is_parked = victim.mobility == Mobility::Park;
                 if is_parked && swap + freed > known.swap || !has_swap(&state.swap, victim) {
                     continue;
@@ -261,7 +257,7 @@ impl<'a> VictimSearch<'_, 'a> {
                 }
                 leaving.push(member);
                 cost += f64::from_bits(each);
-                load -= victim.cpu_of(part);
+                load -= victim.cpu_of(run);
                 short -= freed;
                 gone += u32::from(victim.running_on().is_some_and(Mapping::spans_nodes));
                 if is_enough(short, load, gone) {

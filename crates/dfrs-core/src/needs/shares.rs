@@ -21,8 +21,7 @@ pub struct GrantedYield {
 /// From the yields of a cluster in which some jobs' `cpu` is their measured need (`requests`: their
 /// requests) to what they get of their requests. CPU that is left when all have their yields goes
 /// to those jobs, in equal parts of what they miss: a low need takes no CPU from a job that could
-/// use it, and costs no job anything where there is room. Jobs of several kinds of tasks must not
-/// be among them.
+/// use it, and costs no job anything where there is room.
 ///
 /// `yields` are those of [`crate::yields_of`] or [`crate::Decision::yields`], ascending. O(jobs),
 /// and O(nodes + (nodes + runs) log nodes) for the runs of jobs with a measured need if there are
@@ -93,10 +92,13 @@ fn extra(cluster: &Cluster, yields: &[(JobId, Yield)], missing: &[Job]) -> Vec<Y
         let Some(job) = cluster.job(*id) else {
             continue;
         };
-        let parts = job.running_on().into_iter().flat_map(|at| at.parts());
-        for part in parts {
-            if let Some(used) = used.get_mut(part.node.index()) {
-                *used += share.0 * job.cpu_of(part).cores();
+        let parts = job
+            .running_on()
+            .into_iter()
+            .flat_map(|at| at.iter().copied());
+        for run in parts {
+            if let Some(used) = used.get_mut(run.node.index()) {
+                *used += share.0 * job.cpu_of(run).cores();
             }
         }
     }

@@ -1,7 +1,7 @@
 //! MCB8 as plainly as it can be written: one task after the other, every list scanned from its
 //! start. The fast packing must return the same mapping, ties included.
 
-use crate::model::{JobId, Mapping, NodeIndex, Run, TaskKind};
+use crate::model::{Job, Mapping, NodeIndex, Run};
 use crate::units::Amount;
 
 use super::{Fraction, Packing};
@@ -26,20 +26,15 @@ impl Packing<'_> {
 
     /// The mapping of every job at this yield, if MCB8 finds one.
     fn plain_pack(&self, at: Fraction) -> Option<Vec<Mapping>> {
-        let kinds: Vec<(JobId, TaskKind)> = self
-            .jobs
-            .iter()
-            .flat_map(|job| job.kinds().map(|kind| (job.id, kind)))
-            .collect();
-        let mut missing: Vec<u32> = kinds.iter().map(|(_, kind)| kind.tasks).collect();
-        let mut nodes_used = vec![0; kinds.len()];
-        let mut runs = vec![Vec::new(); kinds.len()];
-        let mut lists: Vec<((u128, u128), TaskLists)> = Vec::new();
+        let mut missing: Vec<u32> = self.jobs.iter().map(|job| job.tasks).collect();
+        let mut nodes_used = vec![0; self.jobs.len()];
+        let mut runs = vec![Vec::new(); self.jobs.len()];
+        let mut lists: Vec<((u128, u128), SizeLists)> = Vec::new();
         for (place, node) in (0..).map(NodeIndex).zip(&self.cluster.nodes) {
             if !node.is_up() {
                 continue;
             }
-            let mut bin = ReferenceBin::new(self, &kinds, place, at);
+            let mut bin = ReferenceBin::new(self, place, at);
             let shape = (bin.cpu_capacity, bin.memory_capacity);
             let known = lists
                 .iter()
@@ -49,33 +44,23 @@ impl Packing<'_> {
                     lists.len() - 1
                 });
             bin.fill(&lists[known].1, &mut missing, &mut nodes_used);
-            for (kind, tasks) in bin.taken {
-                runs[kind].push(Run { node: place, tasks });
+            for (job, tasks) in bin.taken {
+                runs[job].push(Run { node: place, tasks });
             }
         }
         if missing.iter().any(|tasks| *tasks > 0) {
             return None;
         }
-        let mut found = runs.into_iter().map(Mapping::new);
-        let of_job =
-            |kinds: usize| Mapping::of_kinds(&found.by_ref().take(kinds).collect::<Vec<_>>());
-        Some(
-            self.jobs
-                .iter()
-                .map(|job| job.kinds().len())
-                .map(of_job)
-                .collect(),
-        )
+        Some(runs.into_iter().map(Mapping::new).collect())
     }
 }
 
-/// Kinds of tasks that need more CPU than memory, and the others, in MCB8's order.
-type TaskLists = [Vec<usize>; 2];
+/// Jobs that need more CPU than memory, and the others, in MCB8's order.
+type SizeLists = [Vec<usize>; 2];
 
 /// One node while it is filled.
 struct ReferenceBin<'a> {
-    /// The jobs' kinds of tasks, each packed as if it were a job.
-    kinds: &'a [(JobId, TaskKind)],
+    jobs: &'a [&'a Job],
     node: NodeIndex,
     at: Fraction,
     /// CPU requirements and capacity times the yield's denominator.
@@ -85,20 +70,15 @@ struct ReferenceBin<'a> {
     memory_capacity: u128,
     rigid_left: Vec<Amount>,
     fluid_left: Vec<u128>,
-    /// Kinds and tasks put here.
+    /// Jobs, and how many of their tasks were put here.
     taken: Vec<(usize, u32)>,
 }
 
 impl<'a> ReferenceBin<'a> {
-    fn new(
-        packing: &Packing<'_>,
-        kinds: &'a [(JobId, TaskKind)],
-        node: NodeIndex,
-        at: Fraction,
-    ) -> Self {
+    fn new(packing: &Packing<'a>, node: NodeIndex, at: Fraction) -> Self {
         let place = &packing.cluster.nodes[node.index()];
         Self {
-            kinds,
+            jobs: packing.jobs,
             node,
             at,
             cpu_used: u128::from(packing.pinned.load(node).0) * u128::from(at.numerator),
@@ -116,7 +96,7 @@ impl<'a> ReferenceBin<'a> {
     /// Takes tasks until none fits: against the current imbalance first.
     fn fill(
         &mut self,
-        [by_cpu, by_memory]: &TaskLists,
+        [by_cpu, by_memory]: &SizeLists,
         missing: &mut [u32],
         nodes_used: &mut [u32],
     ) {
@@ -128,54 +108,51 @@ impl<'a> ReferenceBin<'a> {
             } else {
                 [by_memory, by_cpu]
             };
-            let found = lists.into_iter().flatten().find_map(|kind| {
-                let tasks = self.chunk(*kind, missing[*kind], nodes_used[*kind]);
-                (tasks > 0 && self.fits(*kind, tasks)).then_some((*kind, tasks))
+            let found = lists.into_iter().flatten().find_map(|job| {
+                let tasks = self.chunk(*job, missing[*job], nodes_used[*job]);
+                (tasks > 0 && self.fits(*job, tasks)).then_some((*job, tasks))
             });
-            let Some((kind, tasks)) = found else { return };
-            self.take(kind, tasks, nodes_used);
-            missing[kind] -= tasks;
+            let Some((job, tasks)) = found else { return };
+            self.take(job, tasks, nodes_used);
+            missing[job] -= tasks;
         }
     }
 
-    /// The kinds with more CPU than memory requirement by this node's capacities, and the others,
-    /// each descending by the larger requirement, then the smaller, then identity; kinds of one
-    /// job, the last first.
-    fn lists(&self) -> TaskLists {
-        let cpu = |kind: usize| self.kinds[kind].1.cpu;
-        let memory = |kind: usize| self.kinds[kind].1.memory_on(1);
-        let id = |kind: usize| self.kinds[kind].0;
-        let (mut by_cpu, mut by_memory): (Vec<usize>, Vec<usize>) = (0..self.kinds.len())
-            .partition(|kind| {
-                let cpu = u128::from(cpu(*kind).0) * u128::from(self.at.numerator);
-                cpu * self.memory_capacity > u128::from(memory(*kind).0) * self.cpu_capacity
+    /// The jobs with more CPU than memory requirement by this node's capacities, and the others,
+    /// each descending by the larger requirement, then the smaller, then identity.
+    fn lists(&self) -> SizeLists {
+        let cpu = |job: usize| self.jobs[job].cpu;
+        let memory = |job: usize| self.jobs[job].memory_on(1);
+        let id = |job: usize| self.jobs[job].id;
+        let (mut by_cpu, mut by_memory): (Vec<usize>, Vec<usize>) =
+            (0..self.jobs.len()).partition(|job| {
+                let cpu = u128::from(cpu(*job).0) * u128::from(self.at.numerator);
+                cpu * self.memory_capacity > u128::from(memory(*job).0) * self.cpu_capacity
             });
-        by_cpu.sort_unstable_by_key(|kind| {
-            std::cmp::Reverse((cpu(*kind), memory(*kind), id(*kind), *kind))
-        });
-        by_memory.sort_unstable_by_key(|kind| {
-            std::cmp::Reverse((memory(*kind), cpu(*kind), id(*kind), *kind))
+        by_cpu.sort_unstable_by_key(|job| std::cmp::Reverse((cpu(*job), memory(*job), id(*job))));
+        by_memory.sort_unstable_by_key(|job| {
+            std::cmp::Reverse((memory(*job), cpu(*job), id(*job), *job))
         });
         [by_cpu, by_memory]
     }
 
-    /// How many tasks of the kind are put here at once: one, unless it is new here and the nodes
+    /// How many tasks of the job are put here at once: one, unless it is new here and the nodes
     /// that it may still use would then not suffice.
-    fn chunk(&self, kind: usize, missing: u32, nodes_used: u32) -> u32 {
-        let is_here = self.taken.iter().any(|(taken, _)| *taken == kind);
-        match self.kinds[kind].1.layout.max_nodes {
+    fn chunk(&self, job: usize, missing: u32, nodes_used: u32) -> u32 {
+        let is_here = self.taken.iter().any(|(taken, _)| *taken == job);
+        match self.jobs[job].layout.max_nodes {
             Some(max_nodes) if !is_here && max_nodes <= nodes_used => 0,
             Some(max_nodes) if !is_here => missing.div_ceil(max_nodes - nodes_used),
             _ => missing.min(1),
         }
     }
 
-    fn fits(&self, kind: usize, tasks: u32) -> bool {
-        let wanted = &self.kinds[kind].1;
+    fn fits(&self, job: usize, tasks: u32) -> bool {
+        let wanted = &self.jobs[job];
         let here = self
             .taken
             .iter()
-            .find(|(taken, _)| *taken == kind)
+            .find(|(taken, _)| *taken == job)
             .map_or(0, |(_, tasks)| *tasks);
         let total = here.saturating_add(tasks);
         let cpu = u128::from(wanted.cpu.0) * u128::from(self.at.numerator) * u128::from(tasks);
@@ -198,8 +175,8 @@ impl<'a> ReferenceBin<'a> {
         u128::from(need.0) * u128::from(self.at.numerator) * u128::from(tasks)
     }
 
-    fn take(&mut self, kind: usize, tasks: u32, nodes_used: &mut [u32]) {
-        let wanted = &self.kinds[kind].1;
+    fn take(&mut self, job: usize, tasks: u32, nodes_used: &mut [u32]) {
+        let wanted = &self.jobs[job];
         self.cpu_used +=
             u128::from(wanted.cpu.0) * u128::from(self.at.numerator) * u128::from(tasks);
         for (left, amount) in self.rigid_left.iter_mut().zip(&wanted.rigid) {
@@ -211,7 +188,7 @@ impl<'a> ReferenceBin<'a> {
                 *left -= taken;
             }
         }
-        match self.taken.iter_mut().find(|(taken, _)| *taken == kind) {
+        match self.taken.iter_mut().find(|(taken, _)| *taken == job) {
             Some((_, here)) => {
                 self.memory_used += u128::from(wanted.memory_on(*here + tasks).0)
                     - u128::from(wanted.memory_on(*here).0);
@@ -219,8 +196,8 @@ impl<'a> ReferenceBin<'a> {
             }
             None => {
                 self.memory_used += u128::from(wanted.memory_on(tasks).0);
-                self.taken.push((kind, tasks));
-                nodes_used[kind] += 1;
+                self.taken.push((job, tasks));
+                nodes_used[job] += 1;
             }
         }
     }

@@ -39,15 +39,6 @@ impl Packing<'_> {
         pins: &[Pinned<'_>],
         horizon: Horizon,
     ) -> Option<Vec<Mapping>> {
-        self.kind_by_kind(|packing| packing.search_stretch_of_kinds(pins, horizon))
-    }
-
-    /// As `search_stretch`, for jobs of one kind each.
-    fn search_stretch_of_kinds(
-        &self,
-        pins: &[Pinned<'_>],
-        horizon: Horizon,
-    ) -> Option<Vec<Mapping>> {
         let least = self.least.as_yield().0.max(MIN_YIELD);
         let line =
             |job: &Job| StretchLine::new(job, job.virtual_time, horizon.now, horizon.period, least);
@@ -85,23 +76,16 @@ impl Packing<'_> {
         let mut load = vec![Cores::ZERO; self.cluster.nodes.len()];
         let mut grace = load.clone();
         for (pin, line) in pinned {
-            let needs: Vec<Cores> = pin
-                .job
-                .kinds()
-                .map(|kind| requirement(kind.cpu, line, inverse))
-                .collect();
-            for part in pin
+            let need = requirement(pin.job.cpu, line, inverse);
+            for run in pin
                 .mapping
-                .parts()
-                .filter(|part| part.node.index() < self.cluster.nodes.len())
+                .iter()
+                .filter(|run| run.node.index() < self.cluster.nodes.len())
             {
-                let need: Cores = (0..)
-                    .zip(&needs)
-                    .map(|(kind, need)| need.times(part.of_kind(kind)))
-                    .sum();
-                load[part.node.index()] += need;
+                let need = need.times(run.tasks);
+                load[run.node.index()] += need;
                 if pin.grace {
-                    grace[part.node.index()] += need;
+                    grace[run.node.index()] += need;
                 }
             }
         }

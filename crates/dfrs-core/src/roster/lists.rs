@@ -102,7 +102,6 @@ pub(crate) fn cmp_requirements(one: &Job, other: &Job) -> Ordering {
         .then_with(|| one.layout.cmp(&other.layout))
         .then_with(|| one.rigid.cmp(&other.rigid))
         .then_with(|| one.fluid.cmp(&other.fluid))
-        .then_with(|| one.further_kinds.cmp(&other.further_kinds))
 }
 
 fn insert(list: &mut Vec<usize>, index: usize) {

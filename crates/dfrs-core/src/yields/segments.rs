@@ -38,7 +38,7 @@ impl Segments {
         let mut ends = Vec::with_capacity(placed.len());
         let mut further = 0;
         for placed in placed {
-            further = further.max(placed.job.fluid_resources());
+            further = further.max(placed.job.fluid.len());
             list(placed, nodes, &mut all);
             ends.push(all.len());
         }
@@ -73,7 +73,7 @@ impl Segments {
 /// Adds what one job needs.
 fn list(placed: &Placed<'_>, nodes: u32, all: &mut Vec<Segment>) {
     let Placed { job, mapping, .. } = placed;
-    let further = job.fluid_resources();
+    let further = job.fluid.len();
     let mut add = |nodes: Range<u32>, resource, need| {
         if need > 0 && !nodes.is_empty() {
             all.push(Segment {
@@ -83,7 +83,7 @@ fn list(placed: &Placed<'_>, nodes: u32, all: &mut Vec<Segment>) {
             });
         }
     };
-    if further == 0 && job.has_one_kind() && mapping.has_one_kind() {
+    if further == 0 {
         let mut runs = mapping.iter().peekable();
         while let Some(run) = runs.next() {
             let mut end = run.node.0.saturating_add(1);
@@ -97,11 +97,11 @@ fn list(placed: &Placed<'_>, nodes: u32, all: &mut Vec<Segment>) {
         }
         return;
     }
-    for part in mapping.parts().filter(|part| part.node.0 < nodes) {
-        let node = part.node.0..part.node.0 + 1;
-        add(node.clone(), 0, job.cpu_of(part).0);
+    for run in mapping.iter().copied().filter(|run| run.node.0 < nodes) {
+        let node = run.node.0..run.node.0 + 1;
+        add(node.clone(), 0, job.cpu_of(run).0);
         for (resource, number) in (0..further).zip(1..) {
-            add(node.clone(), number, job.fluid_of(part, resource).0);
+            add(node.clone(), number, job.fluid_of(run, resource).0);
         }
     }
 }

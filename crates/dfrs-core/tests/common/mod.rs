@@ -3,8 +3,8 @@
 
 use dfrs_core::{
     Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
-    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Part, Plan,
-    Policy, Roster, RunTimeHint, Settings, Span, TaskKind, Time, Weight, decide,
+    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Plan, Policy,
+    Roster, Run, RunTimeHint, Settings, Span, Time, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -180,24 +180,6 @@ fn layout(nodes: u32) -> BoxedStrategy<Layout> {
         .boxed()
 }
 
-/// Tasks of a further kind.
-fn further_kind(nodes: u32) -> impl Strategy<Value = TaskKind> {
-    let per_task = (1u32..5, 0u64..120, 0u64..60, 0u64..2);
-    let per_node = prop_oneof![4 => Just(0u64), 1 => 0u64..30];
-    (per_task, per_node, layout(nodes)).prop_map(
-        |((tasks, cpu, memory, gpus), per_node, layout)| {
-            let mut kind = TaskKind::new(tasks, Cores(cpu), Bytes(memory));
-            kind.memory_per_node = Bytes(per_node);
-            kind.layout = layout;
-            if gpus > 0 {
-                kind.rigid = vec![Amount(gpus)];
-                kind.fluid = vec![Amount(30 * gpus)];
-            }
-            kind
-        },
-    )
-}
-
 /// A job, and a wish for where it is: the state that it gets if its memory fits there.
 fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
     let tasks = prop_oneof![3 => 1u32..4, 1 => 1u32..12];
@@ -238,10 +220,6 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
         ),
         prop_oneof![4 => Just(0u64), 1 => 0u64..50],
         prop_oneof![4 => Just(0u64), 1 => 0u64..3],
-        prop_oneof![
-            3 => Just(Vec::new()),
-            1 => proptest::collection::vec(further_kind(nodes), 1..3)
-        ],
     );
     (
         plain,
@@ -255,7 +233,7 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 (mut job, wish, places),
                 layout,
                 mobility,
-                ((locked, comes_first, recent_moves), per_node, gpus, further),
+                ((locked, comes_first, recent_moves), per_node, gpus),
                 weight,
             )| {
                 job.layout = layout;
@@ -265,7 +243,6 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 job.recent_moves = recent_moves;
                 job.memory_per_node = Bytes(per_node);
                 job.weight = Weight(weight);
-                job.further_kinds = further;
                 if gpus > 0 {
                     job.rigid = vec![Amount(gpus)];
                     job.fluid = vec![Amount(20 * gpus)];
@@ -304,54 +281,40 @@ fn assemble(nodes: Vec<Node>, jobs: Vec<(Job, u8, Vec<u32>)>) -> Cluster {
     };
     for (id, (mut job, wish, places)) in (0..).zip(jobs) {
         job.id = JobId(id);
-        let mut places = places.into_iter().cycle().map(NodeIndex);
-        let by_kind: Vec<Mapping> = job
-            .kinds()
-            .map(|kind| Mapping::from_tasks(places.by_ref().take(kind.tasks as usize)))
-            .collect();
+        let places = places.into_iter().cycle().map(NodeIndex);
+        let mapping = Mapping::from_tasks(places.take(job.tasks as usize));
         // The rules of some jobs are not what they were when the job was placed.
         let changed = matches!(wish, 3 | 5);
-        let allowed = job.kinds().zip(&by_kind).all(|(kind, mapping)| {
-            changed
-                || mapping.node_count() <= kind.layout.nodes()
-                    && mapping.iter().all(|run| {
-                        kind.layout.allows(run.node) && run.tasks <= kind.layout.tasks_per_node()
-                    })
-        });
-        let mapping = Mapping::of_kinds(&by_kind);
-        let need = |part: Part<'_>| job.memory_of(part).0;
-        let gpu = |part: Part<'_>| -> u64 {
-            let kinds = job.kinds().zip(part.tasks);
-            kinds
-                .map(|(kind, tasks)| {
-                    kind.rigid
-                        .first()
-                        .map_or(0, |amount| amount.times(*tasks).0)
-                })
-                .sum()
-        };
-        let of = |part: Part<'_>| &cluster.nodes[part.node.index()];
+        let allowed = changed
+            || mapping.node_count() <= job.layout.nodes()
+                && mapping.iter().all(|run| {
+                    job.layout.allows(run.node) && run.tasks <= job.layout.tasks_per_node()
+                });
+        let need = |run: Run| job.memory_of(run).0;
+        let gpus_per_task = job.rigid.first().copied().unwrap_or_default();
+        let gpu = |run: Run| gpus_per_task.times(run.tasks).0;
+        let of = |run: Run| &cluster.nodes[run.node.index()];
         let runs = allowed
-            && mapping.parts().all(|part| {
-                memory[part.node.index()] + need(part) <= of(part).memory.0
-                    && gpus[part.node.index()] + gpu(part)
-                        <= of(part).rigid.first().map_or(0, |amount| amount.0)
+            && mapping.iter().copied().all(|run| {
+                memory[run.node.index()] + need(run) <= of(run).memory.0
+                    && gpus[run.node.index()] + gpu(run)
+                        <= of(run).rigid.first().map_or(0, |amount| amount.0)
             });
         let parks = allowed
-            && mapping.parts().all(|part| {
-                of(part).swap.0 > 0 && swap[part.node.index()] + need(part) <= of(part).swap.0
+            && mapping.iter().copied().all(|run| {
+                of(run).swap.0 > 0 && swap[run.node.index()] + need(run) <= of(run).swap.0
             });
         match wish {
             0..4 if runs => {
-                for part in mapping.parts() {
-                    memory[part.node.index()] += need(part);
-                    gpus[part.node.index()] += gpu(part);
+                for run in mapping.iter().copied() {
+                    memory[run.node.index()] += need(run);
+                    gpus[run.node.index()] += gpu(run);
                 }
                 job.state = JobState::Running(mapping);
             }
             4 | 5 if parks && job.mobility == Mobility::Park => {
-                for part in mapping.parts() {
-                    swap[part.node.index()] += need(part);
+                for run in mapping.iter().copied() {
+                    swap[run.node.index()] += need(run);
                 }
                 job.state = JobState::Parked(mapping);
             }

@@ -25,8 +25,6 @@ pub(super) struct Draft {
     /// The list of eligible nodes that was read last, and what it stands for: they are long, and
     /// many jobs share one.
     pub(super) last_list: (String, NodeSet),
-    /// How many jobs the last line of jobs stands for.
-    pub(super) last_jobs: usize,
     events: Events,
     pub(super) outcome: Option<ScenarioOutcome>,
     /// The line of `----`, counted from 0.

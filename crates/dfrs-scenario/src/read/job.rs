@@ -1,8 +1,6 @@
-//! Lines of jobs, and of their further kinds of tasks.
+//! Lines of jobs.
 
-use dfrs_core::{
-    Bytes, Job, JobId, JobState, Layout, Mobility, NodeSet, Span, TaskKind, Time, Weight,
-};
+use dfrs_core::{Bytes, Job, JobId, JobState, Layout, Mobility, NodeSet, Span, Time, Weight};
 
 use super::draft::Draft;
 use crate::error::shown;
@@ -38,7 +36,6 @@ impl Draft {
         let listed = job.layout.eligible.as_ref().map_or(0, |nodes| nodes.len());
         let mapped = job.mapping().map_or(0, dfrs_core::Mapping::node_count);
         budget.take_many((ids.len() as u64).saturating_mul((listed + mapped) as u64))?;
-        self.last_jobs = ids.len();
         let jobs = ids.into_iter().map(|id| Job { id, ..job.clone() });
         self.cluster.jobs.extend(jobs);
         Ok(())
@@ -47,15 +44,16 @@ impl Draft {
     /// A job without an identity.
     fn read_job(&mut self, settings: &[&str], budget: &mut SizeBudget) -> Result<Job, String> {
         let mut fields = Fields::new(settings)?;
-        let tasks = self.read_tasks(&mut fields, budget)?;
         let job = Job {
             id: JobId(0),
             submit: fields.value("submit", units::time)?.unwrap_or(Time::ZERO),
-            tasks: tasks.tasks,
-            cpu: tasks.cpu,
-            memory: tasks.memory,
-            memory_per_node: tasks.memory_per_node,
-            layout: tasks.layout,
+            tasks: fields.value("tasks", units::count)?.unwrap_or(1),
+            cpu: fields.required("cpu", units::cores)?,
+            memory: fields.required("memory", units::bytes)?,
+            memory_per_node: fields
+                .value("memory-per-node", units::bytes)?
+                .unwrap_or(Bytes::ZERO),
+            layout: self.read_layout(&mut fields, budget)?,
             mobility: fields.value("mobility", mobility)?.unwrap_or_default(),
             virtual_time: fields
                 .value("virtual-time", units::span)?
@@ -69,57 +67,23 @@ impl Draft {
                 .unwrap_or(Weight::ONE),
             starved: fields.flag("comes-first")?,
             recent_moves: fields.value("recent-moves", units::count)?.unwrap_or(0),
-            rigid: tasks.rigid,
-            fluid: tasks.fluid,
-            further_kinds: Vec::new(),
+            rigid: fields.value("rigid", units::amounts)?.unwrap_or_default(),
+            fluid: fields.value("fluid", units::amounts)?.unwrap_or_default(),
         };
         fields.finish()?;
         Ok(job)
     }
 
-    /// A further kind of tasks, of the jobs of the last line.
-    pub(super) fn read_kind(
-        &mut self,
-        words: &[&str],
-        budget: &mut SizeBudget,
-    ) -> Result<(), String> {
-        if self.last_jobs == 0 {
-            return Err("a kind of tasks belongs to the job above; there is none".into());
-        }
-        let mut fields = Fields::new(words)?;
-        let kind = self.read_tasks(&mut fields, budget)?;
-        fields.finish()?;
-        let listed = kind.layout.eligible.as_ref().map_or(0, |nodes| nodes.len());
-        budget.take_items(self.last_jobs as u64)?;
-        budget.take_many((self.last_jobs as u64).saturating_mul(listed as u64))?;
-        for job in self.cluster.jobs.iter_mut().rev().take(self.last_jobs) {
-            job.further_kinds.push(kind.clone());
-        }
-        Ok(())
-    }
-
-    /// What describes tasks of one kind.
-    fn read_tasks(
+    fn read_layout(
         &mut self,
         fields: &mut Fields<'_>,
         budget: &mut SizeBudget,
-    ) -> Result<TaskKind, String> {
-        let tasks = fields.value("tasks", units::count)?.unwrap_or(1);
-        let cpu = fields.required("cpu", units::cores)?;
-        let memory = fields.required("memory", units::bytes)?;
-        let per_node = fields.value("memory-per-node", units::bytes)?;
-        let layout = Layout {
+    ) -> Result<Layout, String> {
+        Ok(Layout {
             max_tasks_per_node: fields.value("max-tasks-per-node", units::count)?,
             max_nodes: fields.value("max-nodes", units::count)?,
             min_nodes: fields.value("min-nodes", units::count)?,
             eligible: self.read_eligible(fields, budget)?,
-        };
-        Ok(TaskKind {
-            memory_per_node: per_node.unwrap_or(Bytes::ZERO),
-            layout,
-            rigid: fields.value("rigid", units::amounts)?.unwrap_or_default(),
-            fluid: fields.value("fluid", units::amounts)?.unwrap_or_default(),
-            ..TaskKind::new(tasks, cpu, memory)
         })
     }
 

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use dfrs_core::{
-    Bytes, Job, JobId, JobState, Layout, Mobility, NodeIndex, Span, TaskKind, Time, Weight,
-};
+use dfrs_core::{Bytes, Job, JobId, JobState, Layout, Mobility, NodeIndex, Span, Time, Weight};
 
 use crate::mappings;
 use crate::names::Labels;
@@ -62,12 +60,9 @@ impl NodeLists<'_> {
     }
 }
 
-/// All but the identity, and a line for each further kind of tasks.
+/// All but the identity.
 fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
-    let mut kinds = job.kinds();
-    let mut text = kinds
-        .next()
-        .map_or_else(String::new, |kind| tasks(&kind, lists));
+    let mut text = tasks(job, lists);
     if job.submit != Time::ZERO {
         text += &format!(" submit={}", show_time(job.submit));
     }
@@ -103,27 +98,24 @@ fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
         }
         JobState::Parked(mapping) => format!(" parked={}", mappings::show(mapping, lists.labels)),
     };
-    for kind in kinds {
-        text += &format!("\n  kind {}", tasks(&kind, lists));
-    }
     text
 }
 
-fn tasks(kind: &TaskKind, lists: &mut NodeLists<'_>) -> String {
-    let mut text = match kind.tasks {
+fn tasks(job: &Job, lists: &mut NodeLists<'_>) -> String {
+    let mut text = match job.tasks {
         1 => String::new(),
         tasks => format!("tasks={tasks} "),
     };
     text += &format!(
         "cpu={} memory={}",
-        show_cores(kind.cpu),
-        show_bytes(kind.memory)
+        show_cores(job.cpu),
+        show_bytes(job.memory)
     );
-    if kind.memory_per_node != Bytes::ZERO {
-        text += &format!(" memory-per-node={}", show_bytes(kind.memory_per_node));
+    if job.memory_per_node != Bytes::ZERO {
+        text += &format!(" memory-per-node={}", show_bytes(job.memory_per_node));
     }
-    text += &layout(&kind.layout, lists);
-    for (key, amounts) in [("rigid", &kind.rigid), ("fluid", &kind.fluid)] {
+    text += &layout(&job.layout, lists);
+    for (key, amounts) in [("rigid", &job.rigid), ("fluid", &job.fluid)] {
         if !amounts.is_empty() {
             text += &format!(" {key}={}", show_amounts(amounts));
         }

@@ -1,0 +1,64 @@
+//! What a job demands: of one node for some of its tasks, and in all.
+
+use crate::mapping::Run;
+use crate::model::Job;
+use crate::units::{Amount, Bytes, Cores};
+
+impl Job {
+    /// Whether the job's tasks may be on several nodes.
+    #[must_use]
+    #[inline]
+    pub(crate) fn may_span_nodes(&self) -> bool {
+        self.tasks > 1 && self.layout.nodes() > 1
+    }
+
+    /// Sum of the CPU needs of all tasks, in millionths of a core.
+    pub(crate) fn total_cpu(&self) -> u128 {
+        u128::from(self.cpu.0) * u128::from(self.tasks)
+    }
+
+    /// Memory that the job takes at least, wherever its tasks are.
+    pub(crate) fn least_memory(&self) -> Bytes {
+        let fewest_nodes = self.tasks.div_ceil(self.layout.tasks_per_node().max(1));
+        self.memory.times(self.tasks) + self.memory_per_node.times(fewest_nodes)
+    }
+
+    /// Memory that these tasks of the job require on their node.
+    #[must_use]
+    #[inline]
+    pub fn memory_of(&self, run: Run) -> Bytes {
+        self.memory_on(run.tasks)
+    }
+
+    /// Sum of the CPU needs of these tasks of the job.
+    #[must_use]
+    #[inline]
+    pub fn cpu_of(&self, run: Run) -> Cores {
+        self.cpu.times(run.tasks)
+    }
+
+    /// What these tasks of the job require of a further rigid resource.
+    #[inline]
+    pub(crate) fn rigid_of(&self, run: Run, resource: usize) -> Amount {
+        amount(&self.rigid, resource).times(run.tasks)
+    }
+
+    /// What these tasks of the job need of a further fluid resource.
+    #[inline]
+    pub(crate) fn fluid_of(&self, run: Run, resource: usize) -> Amount {
+        amount(&self.fluid, resource).times(run.tasks)
+    }
+
+    /// What these tasks of the job need of a fluid resource; the first is the CPU.
+    #[inline]
+    pub(crate) fn need_of(&self, run: Run, resource: usize) -> u64 {
+        match resource {
+            0 => self.cpu_of(run).0,
+            _ => self.fluid_of(run, resource - 1).0,
+        }
+    }
+}
+
+fn amount(amounts: &[Amount], resource: usize) -> Amount {
+    amounts.get(resource).copied().unwrap_or_default()
+}
