@@ -2,7 +2,7 @@
 //! next.
 //!
 //! This is the one place where phases change ([`Life::on`]) and where the next step of a job is
-//! chosen ([`Life::next_step`]). Each phase has a file that says both; `docs/architecture.md` shows
+//! chosen ([`Life::next_step`]). Each phase has a file that says both; `transitions.md` shows
 //! the whole table, which a test prints. What others need to know of a phase are projections, a
 //! file each: `planned` (what the core decides about), `order` (what the nodes enforce), `reason`
 //! (what squeue shows) and [`journal`].

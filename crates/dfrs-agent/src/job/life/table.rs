@@ -1,4 +1,4 @@
-//! Prints what follows from each event in each phase, for `docs/architecture.md`: a change of what
+//! Prints what follows from each event in each phase, for `transitions.md` beside it: a change of what
 //! follows shows there as a difference.
 
 use std::fmt::Write;
@@ -19,7 +19,7 @@ mod scene;
 const BEGIN: &str =
     "<!-- Printed by a test of dfrs-agent, which DFRS_REWRITE=1 has rewrite it. -->\n";
 const END: &str = "<!-- The end of what is printed. -->\n";
-const DOCUMENT: &str = "../../docs/architecture.md";
+const DOCUMENT: &str = "src/job/life/transitions.md";
 
 /// What happens, and what follows.
 type TransitionRow = (String, TransitionOutcome);
@@ -108,7 +108,7 @@ fn table() -> String {
 }
 
 #[test]
-fn architecture_document_shows_the_current_transition_table() {
+fn document_shows_the_current_transition_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DOCUMENT);
     let document = fs::read_to_string(&path).expect("the document is there");
     let (before, rest) = document.split_once(BEGIN).expect("has the table");
@@ -121,6 +121,6 @@ fn architecture_document_shows_the_current_transition_table() {
     }
     assert!(
         shown == expected,
-        "docs/architecture.md shows another table (DFRS_REWRITE=1 rewrites it):\n{expected}"
+        "transitions.md shows another table (DFRS_REWRITE=1 rewrites it):\n{expected}"
     );
 }
