@@ -1,4 +1,4 @@
-//! The time that the offline bound takes, as docs/validation.md reports it.
+//! The time that the offline bound takes, as docs/performance.md reports it.
 
 use std::hint::black_box;
 use std::path::PathBuf;

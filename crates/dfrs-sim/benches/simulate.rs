@@ -1,4 +1,4 @@
-//! The times of whole simulations that docs/validation.md reports: a trace in memory, the simulation,
+//! The times of whole simulations that docs/performance.md reports: a trace in memory, the simulation,
 //! and its summary.
 
 use std::hint::black_box;
