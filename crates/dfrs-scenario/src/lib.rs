@@ -2,7 +2,7 @@
 //!
 //! A scenario is all that a decision depends on, so that deciding it again gives the same plan: a
 //! test that people write by hand, or a record of what the plugin decided when something went
-//! wrong. The notation is described in `docs/scenarios.md`; reading and printing are inverse, and
+//! wrong. The notation is described in `docs/simulator.md`; reading and printing are inverse, and
 //! nothing is rounded.
 //!
 //! ```

@@ -283,7 +283,9 @@ event ended
 
 #[test]
 fn the_example_of_the_documentation_is_right() {
-    let page = include_str!("../../../docs/scenarios.md");
-    let example = page.split("```").nth(1).expect("an example").trim_start();
-    assert_eq!(rewritten(example, "docs/scenarios.md").unwrap(), example);
+    let page = include_str!("../../../docs/simulator.md");
+    let mut blocks = page.split("```");
+    let example = blocks.find(|block| block.starts_with("\nscenario "));
+    let example = example.expect("an example").trim_start();
+    assert_eq!(rewritten(example, "docs/simulator.md").unwrap(), example);
 }
