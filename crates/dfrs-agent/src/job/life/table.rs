@@ -1,5 +1,5 @@
-//! Prints what follows from each event in each phase, for `transitions.md` beside it: a change of what
-//! follows shows there as a difference.
+//! Prints what follows from each event in each phase, for `transitions.md` beside it: a change of
+//! what follows shows there as a difference.
 
 use std::fmt::Write;
 use std::fs;
