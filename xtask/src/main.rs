@@ -10,7 +10,6 @@ mod defects;
 mod files;
 mod licences;
 mod man;
-mod package;
 mod pictures;
 mod simulate;
 mod style;
@@ -41,8 +40,6 @@ enum XtaskCommand {
     Licences(licences::LicencesArguments),
     /// Write manual pages and completions for shells, from the programs' own help
     Man(man::ManArguments),
-    /// Make packages of what was built, .deb or .rpm
-    Package(package::PackageArguments),
     /// Draw the documents' charts
     Pictures(pictures::PicturesArguments),
     /// Try the reconciler with faults that follow from seeds
@@ -61,7 +58,6 @@ fn main() -> ExitCode {
         XtaskCommand::Defects(arguments) => defects::run(&arguments),
         XtaskCommand::Licences(arguments) => licences::run(&arguments),
         XtaskCommand::Man(arguments) => man::run(&arguments),
-        XtaskCommand::Package(arguments) => package::run(&arguments),
         XtaskCommand::Pictures(arguments) => pictures::run(&arguments),
         XtaskCommand::Simulate(arguments) => simulate::run(&arguments),
         XtaskCommand::Style(arguments) => style::run(&arguments),

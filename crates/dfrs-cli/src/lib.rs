@@ -57,8 +57,6 @@ enum DfrsCommand {
     Top(top::TopArguments),
 }
 
-pub use doctor::library::release as plugin_release;
-
 /// The command line as clap knows it, for manual pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {
