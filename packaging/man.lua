@@ -21,9 +21,16 @@ function Table(block)
   return pandoc.DefinitionList(entries)
 end
 
--- Bold in every version of pandoc, and on terminals.
+-- Bold in every version of pandoc, and on terminals. What is longer than a line may be broken after a comma.
 function Code(code)
-  return pandoc.Strong({pandoc.Str(code.text)})
+  local parts = pandoc.List()
+  for part in code.text:gmatch('[^,]+,?') do
+    if #parts > 0 then
+      parts:insert(pandoc.RawInline('man', '\\:'))
+    end
+    parts:insert(pandoc.Str(part))
+  end
+  return pandoc.Strong(parts)
 end
 
 -- Addresses are those of files that are elsewhere, or nowhere, when the page is read.
@@ -43,7 +50,7 @@ function Pandoc(page)
   if page.blocks[1].t ~= 'Header' then
     page.blocks:insert(1, pandoc.Header(1, {pandoc.Str('DESCRIPTION')}))
   end
-  -- What is long and has no blanks cannot be adjusted, and is typed as it stands.
+  -- What is long and has no blanks cannot be adjusted, and a key is typed as it stands.
   page.blocks:insert(1, pandoc.RawBlock('man', '.ad l\n.nh'))
   local name = pandoc.utils.stringify(page.meta.title) .. ' - ' .. pandoc.utils.stringify(page.meta.about)
   page.blocks:insert(2, pandoc.Header(1, {pandoc.Str('NAME')}))
