@@ -9,6 +9,7 @@
 
 pub mod clock;
 pub mod daemons;
+mod due_times;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
 mod ignored_in_eq;

@@ -4,21 +4,62 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
-use super::{Agent, SECOND, counts};
+use super::publish::counts;
+use super::{Agent, PassReport, SECOND};
 use crate::daemons::{Daemons, NodeFacts};
 use crate::job::life::{JobContext, Life, LifeEvent, LifeStep, ParkStatus, StepResult, TOO_SLOW};
 use crate::job::placement::NamedPlacement;
+use crate::probe::PassPart;
 use crate::slurm::observation::Observation;
-use crate::slurm::port::{LogLevel, Slurm};
+use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 use crate::slurm::request::{memory_held, memory_on_node};
+
+pub(super) mod give_back;
+pub(super) mod give_back_partitions;
+pub(super) mod left_behind;
+pub(super) mod resumptions;
+pub(super) mod take_back;
+pub(super) mod warned;
 
 /// A job that ended while slurmctld was away is running for slurmctld until its node has reported
 /// the end again, 15 s later (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and
 /// 24.11). If it were requeued before, it would run again from the start.
 const END_REPORT_DELAY: Span = Span(20 * SECOND);
 
+/// Starts in one pass: jobs that were submitted meanwhile are decided about before the others
+/// start. Each start takes slurmctld a millisecond or a few.
+const MAX_STARTS: u32 = 100;
+/// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
+const ROUNDS: usize = 4;
+
 impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Takes the next steps of jobs, and those that they make possible.
+    ///
+    /// # Errors
+    ///
+    /// Slurm could not be looked at.
+    pub(super) fn act_in_rounds(
+        &mut self,
+        seen: &mut Observation,
+        now: Time,
+        report: &mut PassReport,
+    ) -> Result<(), SlurmError> {
+        for _ in 0..ROUNDS {
+            self.probe.begin(PassPart::Act);
+            self.follow(seen, now);
+            let (acted, started) = self.act(seen, MAX_STARTS - report.started, now);
+            report.started += started;
+            report.unfinished = report.started >= MAX_STARTS;
+            if !acted || report.unfinished {
+                break;
+            }
+            self.probe.begin(PassPart::Look);
+            self.look_again(seen, now)?;
+        }
+        Ok(())
+    }
+
     /// Takes one step for every job with an action in progress, but no more than `max_starts`
     /// starts. Returns whether there was any, and how many jobs started or came back. Memory that a
     /// step takes is also taken in `observation`: the next step may need the same memory.
@@ -28,9 +69,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         max_starts: u32,
         now: Time,
     ) -> (bool, u32) {
-        let facts = self.daemons.facts();
+        let facts = self.nodes.daemons.facts();
         let (mut acted, mut started) = (false, 0);
-        for (node, memory) in self.ending.values().flatten() {
+        for (node, memory) in self.nodes.ending.values().flatten() {
             observation.take_memory(*node, *memory);
         }
         for id in self.step_order(observation) {
@@ -103,11 +144,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let step = record
             .life
             .next_step(&look, parking_on_nodes(job.id, facts))?;
-        if step == LifeStep::Resume && !self.gives_back && is_taken(job, observation) {
+        if step == LifeStep::Resume && !self.giving_back.everything && is_taken(job, observation) {
             return None;
         }
         if matches!(step, LifeStep::Warn | LifeStep::Requeue)
-            && now.since(self.began) < END_REPORT_DELAY
+            && now.since(self.looks.began) < END_REPORT_DELAY
         {
             return None;
         }
@@ -133,14 +174,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> StepResult {
         let answer = self.perform(job, step, observation, now);
-        counts::count(&mut self.done, step, &answer);
+        counts::count(&mut self.publisher.done, step, &answer);
         if (step, &answer) == (&LifeStep::Resume, &StepResult::Done) {
-            self.resumptions.note_sent(job.id, now);
+            self.nodes.resumptions.note_sent(job.id, now);
         }
         if let Some(record) = self.ledger.get_mut(job.id) {
             let look = JobContext::new(job, observation, &self.config, now);
             let effects = record.on(&LifeEvent::Did(step, &answer), &look);
-            self.capacity_freed |= effects.has_freed;
+            self.lists.capacity_freed |= effects.has_freed;
             let failed = matches!(step, LifeStep::Abandon(_))
                 || matches!(answer, StepResult::Refused | StepResult::Gated);
             if failed && !record.life.is_under_way() {
@@ -175,11 +216,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         match step {
             LifeStep::Abandon(why) if *why == TOO_SLOW => {
                 let timeout = self.config.park_timeout;
-                if let Some(text) = self.slow_nodes.add(job, placement, timeout, now) {
+                if let Some(text) = self.nodes.slow_nodes.add(job, placement, timeout, now) {
                     self.slurm.log(LogLevel::Info, &text);
                 }
             }
-            LifeStep::ReleaseMemory => self.slow_nodes.clear(placement),
+            LifeStep::ReleaseMemory => self.nodes.slow_nodes.clear(placement),
             _ => {}
         }
     }
@@ -229,7 +270,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         match done {
             Ok(()) => {
                 if matches!(step, LifeStep::Start(_)) {
-                    self.refusals.forget(job.id);
+                    self.planner.refusals.forget(job.id);
                 }
                 self.slurm
                     .log(LogLevel::Verbose, &format!("job {}: {step:?}", job.id));
@@ -245,7 +286,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 };
                 if let Some(why) = gate {
                     if why.is_limit() {
-                        self.limited_users.note(job.user, now);
+                        self.queue.limited_users.note(job.user, now);
                     }
                     return StepResult::Gated;
                 }
@@ -259,11 +300,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     // The nodes are as good as others; the limits were checked for the job's
                     // smallest size.
                     if is_moldable && problem.is_limit() && nodes > 1 {
-                        self.refusals.refuse_size(job.id, nodes, now);
+                        self.planner.refusals.refuse_size(job.id, nodes, now);
                     } else {
-                        self.refusals.add(job.id, placement, &problem.text, now);
+                        self.planner
+                            .refusals
+                            .add(job.id, placement, &problem.text, now);
                     }
-                    if let Some(journal) = &mut self.journal {
+                    if let Some(journal) = &mut self.publisher.journal {
                         journal.refuse(job.id, placement, &problem.text);
                     }
                 }

@@ -7,8 +7,8 @@ use dfrs_core::{
 };
 use dfrs_proto::conf::Mode;
 
-use super::decision_backoff::DecisionFailure;
-use super::{Agent, SECOND};
+use super::decide::decision_backoff::DecisionFailure;
+use super::{Agent, PassReport, SECOND};
 use crate::daemons::Daemons;
 use crate::plan::apply::apply;
 use crate::plan::cluster::PassFacts;
@@ -17,12 +17,48 @@ use crate::probe::{Incident, PassPart};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 
+pub(super) mod decision_backoff;
+pub(super) mod events;
+pub(super) mod moldable;
+pub(super) mod record;
+pub(super) mod remaps;
+
 /// How often a decision is repeated that would start jobs that Slurm would not start after all.
 pub(super) const MAX_TRIES: usize = 3;
 /// How often a decision is repeated whose plan breaks rules, without the jobs that break them.
 const MAX_EXCLUSIONS: usize = 8;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Decides about what happened since the last pass, if anything did. Returns whether a period
+    /// was over.
+    pub(super) fn decide_about_events(
+        &mut self,
+        seen: &mut Observation,
+        now: Time,
+        may_go_on: &dyn Fn() -> bool,
+        report: &mut PassReport,
+    ) -> bool {
+        self.probe.begin(PassPart::Decide);
+        let events = self.events(seen, now);
+        let events = self.planner.decision_backoff.join(events, now);
+        report.depth = self.decide_about_moldable(seen, now);
+        if !events.is_empty() {
+            match self.decide(seen, &events, now, may_go_on) {
+                Ok(depth) => report.depth = report.depth.saturating_add(depth),
+                Err(failure) => {
+                    let in_a_row = self.planner.decision_backoff.consecutive(failure);
+                    match failure {
+                        DecisionFailure::Ended => report.ended_decisions = in_a_row,
+                        DecisionFailure::Dropped => report.dropped_plans = in_a_row,
+                    }
+                }
+            }
+        }
+        self.follow(seen, now);
+        self.probe.begin(PassPart::Note);
+        events.period
+    }
+
     /// Decides, checks the plan, and enters it into the ledger. Returns how many jobs were decided
     /// about.
     ///
@@ -37,19 +73,24 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
         may_go_on: &dyn Fn() -> bool,
     ) -> Result<u32, DecisionFailure> {
-        let mut planned = std::mem::take(&mut self.planned);
+        let mut planned = std::mem::take(&mut self.planner.planned);
         let depth = self.decide_with(&mut planned, seen, events, now, may_go_on);
-        self.planned = planned;
+        self.planner.planned = planned;
         match depth {
-            Ok(_) => self.decision_backoff.settle(),
+            Ok(_) => self.planner.decision_backoff.settle(),
             Err(failure) => self.back_off(failure, events, now),
         }
         depth
     }
 
     fn back_off(&mut self, failure: DecisionFailure, events: &Events, now: Time) {
-        let pause = self.decision_backoff.back_off(events, failure, now).0 / SECOND;
-        let in_a_row = self.decision_backoff.consecutive(failure);
+        let pause = self
+            .planner
+            .decision_backoff
+            .back_off(events, failure, now)
+            .0
+            / SECOND;
+        let in_a_row = self.planner.decision_backoff.consecutive(failure);
         let what = match failure {
             DecisionFailure::Ended => {
                 self.probe.happened(Incident::DecisionEnded);
@@ -85,7 +126,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             }
             let plan = decision.plan();
-            let violations = (self.check)(decision.cluster(), &plan);
+            let violations = (self.planner.check)(decision.cluster(), &plan);
             self.record(&policy, &decision, &plan, &violations, events, now);
             if violations.is_empty() {
                 return Ok(self.enter_decision(&decision, &plan, events, seen, now));
@@ -120,15 +161,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         self.probe.happened(Incident::PlanDropped);
         let at_fault = jobs_at_fault(violations).into_iter().filter_map(slurm_id);
-        let new = at_fault
-            .filter(|id| seen.job(*id).is_some() && self.excluded.until(*id, now).is_none());
+        let new = at_fault.filter(|id| {
+            seen.job(*id).is_some() && self.planner.excluded.until(*id, now).is_none()
+        });
         let new: Vec<u32> = new.collect();
         let pauses = new.iter().map(|id| {
             let broken = violations
                 .iter()
                 .find(|violation| violation.jobs().any(|job| slurm_id(job) == Some(*id)));
             let rule = broken.unwrap_or(first).kind.rule();
-            self.excluded.add(*id, rule, now)
+            self.planner.excluded.add(*id, rule, now)
         });
         let pause = pauses.min();
         self.lists.unplanned.extend(&new);
@@ -150,20 +192,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     fn bring_up_to_date(&mut self, planned: &mut PlannedCluster, seen: &Observation, now: Time) {
         let mut changed = std::mem::take(&mut self.lists.unplanned);
-        let admitted = self.admission.take_changed();
+        let admitted = self.queue.admission.take_changed();
         self.lists.unexplained.extend(&admitted);
         changed.extend(admitted);
         let facts = PassFacts {
             config: &self.config,
-            swap: &self.swap,
-            ready: self.admission.ready(),
-            refusals: &self.refusals,
-            excluded: &self.excluded,
-            weights: self.weights,
+            swap: &self.nodes.swap,
+            ready: self.queue.admission.ready(),
+            refusals: &self.planner.refusals,
+            excluded: &self.planner.excluded,
+            weights: self.planner.weights,
             now,
         };
         let nodes = self.lists.unplanned_nodes.take();
-        let working = self.shares.keys();
+        let working = self.planner.shares.keys();
         planned.follow(changed, working, &nodes, seen, &self.ledger, &facts);
         debug_assert!(
             planned.is_fresh(seen, &self.ledger, &facts),
@@ -174,7 +216,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether Slurm would start all of these jobs now. Room made for a job that it would not start
     /// is wasted.
     pub(super) fn would_start(&mut self, starts: &[u32], seen: &Observation, now: Time) -> bool {
-        let known = self.admission.queried_at(now);
+        let known = self.queue.admission.queried_at(now);
         let starts = starts.iter().copied();
         let unknown = starts.filter(|id| !known.contains(id)).collect();
         self.probe.begin(PassPart::Ask);
@@ -188,9 +230,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         for id in submitted.iter().filter_map(|id| slurm_id(*id)) {
             let record = self.ledger.get(id);
             if record.is_some_and(|record| record.life.is_waiting()) {
-                self.submit_backoff.failed(id, &self.config.policy, now);
+                self.queue
+                    .submit_backoff
+                    .failed(id, &self.config.policy, now);
             } else {
-                self.submit_backoff.forget(id);
+                self.queue.submit_backoff.forget(id);
             }
         }
     }
@@ -202,13 +246,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .iter()
             .filter(|planned| !matches!(planned.action, Action::SetYield(..)));
         for id in placed.filter_map(|planned| slurm_id(planned.action.job())) {
-            self.excluded.forget(id);
+            self.planner.excluded.forget(id);
         }
         let actions = plan.actions.iter();
         let actions = actions.map(|planned| (&planned.action, planned.reason.to_string()));
         self.enter_actions(actions, seen, now);
         if events.period && self.config.mode == Mode::Full {
-            self.remaps.carry_out(plan);
+            self.planner.remaps.carry_out(plan);
         }
     }
 
@@ -239,12 +283,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .into_iter()
             .filter_map(|(id, why)| Some((slurm_id(id)?, why)))
             .collect();
-        let either: BTreeSet<u32> = blocked.keys().chain(self.blocked.keys()).copied().collect();
-        let differs = |id: &u32| blocked.get(id) != self.blocked.get(id);
+        let either: BTreeSet<u32> = blocked
+            .keys()
+            .chain(self.planner.blocked.keys())
+            .copied()
+            .collect();
+        let differs = |id: &u32| blocked.get(id) != self.planner.blocked.get(id);
         self.lists
             .unexplained
             .extend(either.into_iter().filter(differs));
-        self.blocked = blocked;
+        self.planner.blocked = blocked;
     }
 }
 

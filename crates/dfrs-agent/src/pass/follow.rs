@@ -7,6 +7,7 @@ use dfrs_core::Time;
 
 use super::Agent;
 use crate::daemons::Daemons;
+use crate::due_times::DueTimes;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::Life;
 use crate::slurm::node_changes::NodeChanges;
@@ -24,7 +25,7 @@ pub(super) struct JobLists {
     /// Candidates whose records in Slurm changed since the last query.
     fresh: BTreeSet<u32>,
     /// Wait, or are parked, and are kept from being planned until then.
-    later: BTreeSet<(Time, u32)>,
+    later: DueTimes,
     /// Are on their way somewhere.
     under_way: BTreeSet<u32>,
     /// May have a next step: these, and those of which Slurm may show something unexpected.
@@ -63,6 +64,12 @@ pub(super) struct JobLists {
     pub(super) unsaved: BTreeSet<u32>,
     /// What the reasons have not followed yet.
     pub(super) unexplained: BTreeSet<u32>,
+    /// A node changed since it was last decided.
+    pub(super) nodes_changed_since_decision: bool,
+    /// A node changed since orders were last given.
+    pub(super) nodes_changed_since_orders: bool,
+    /// There may be room for jobs that found none.
+    pub(super) capacity_freed: bool,
 }
 
 impl JobLists {
@@ -103,7 +110,7 @@ impl JobLists {
 
     /// When the next job may be planned again.
     pub(super) fn next(&self) -> Option<Time> {
-        self.later.first().map(|(at, _)| *at)
+        self.later.next()
     }
 
     /// The candidates about which Slurm has to be queried.
@@ -145,7 +152,7 @@ impl JobLists {
         let until = record.map_or(Time(0), |record| record.life.not_before());
         let is_parked = life.is_some_and(Life::is_parked);
         if (waits || is_parked) && until > now {
-            self.later.insert((until, id));
+            self.later.add(id, until);
         }
         let is_candidate = waits && until <= now;
         put(&mut self.candidates, id, is_candidate);
@@ -208,16 +215,6 @@ impl JobLists {
     pub(super) fn see_parking(&mut self, nodes: impl Iterator<Item = u32>) {
         self.unplanned_nodes.some.extend(nodes);
     }
-
-    /// Jobs that may be planned again by now.
-    fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
-        let mut due = BTreeSet::new();
-        while let Some((at, id)) = self.later.first().copied().filter(|(at, _)| *at <= now) {
-            self.later.remove(&(at, id));
-            due.insert(id);
-        }
-        due
-    }
 }
 
 /// Whether nothing is planned for this job, and it is not held.
@@ -240,15 +237,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.follow_nodes(&seen.take_changed_nodes());
         // There may be room now for a pending job that requests less, or may use other nodes.
         let requests = seen.take_changed_requests();
-        self.capacity_freed |= requests.iter().any(|id| self.is_admitted(*id));
+        self.lists.capacity_freed |= requests.iter().any(|id| self.is_admitted(*id));
         let others = seen.take_jobs_with_changed_exclusivity();
         self.lists.unplanned.extend(others);
         let resized = seen.take_whole_node_jobs_to_replan();
-        self.capacity_freed |= resized.iter().any(|id| self.is_admitted(*id));
+        self.lists.capacity_freed |= resized.iter().any(|id| self.is_admitted(*id));
         self.lists.unplanned.extend(resized);
-        let due = self.lists.take_due(now);
+        let due = self.lists.later.take_due(now);
         // For a pending job, Slurm is queried first.
-        self.capacity_freed |= due.iter().any(|id| self.is_parked(*id));
+        self.lists.capacity_freed |= due.iter().any(|id| self.is_parked(*id));
         let mut changed = self.ledger.take_changed();
         changed.extend(due);
         changed.append(&mut self.lists.seen);
@@ -258,18 +255,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.lists
                 .follow(id, job, self.ledger.get(id), is_managed, now);
             if !self.lists.is_candidate(id) {
-                self.admission.forget(id);
+                self.queue.admission.forget(id);
             }
             // A task that ends may be what the others wait for.
             let array = job.map_or(0, |job| job.array);
-            self.array_admission
+            self.queue
+                .array_admission
                 .forget(if array > 0 { array } else { id });
             self.lists.unplanned.insert(id);
             self.lists.unwritten.insert(id);
             self.lists.unsaved.insert(id);
             self.lists.unexplained.insert(id);
             if self.shows_yields() {
-                self.shown.note(id);
+                self.publisher.shown.note(id);
             }
         }
     }

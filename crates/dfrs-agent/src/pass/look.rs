@@ -7,16 +7,23 @@ use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::JobOutcome;
 
 use super::act::uncounted_memory;
-use super::{Agent, Daily, SECOND};
+use super::publish::daily::Daily;
+use super::{Agent, SECOND};
 use crate::daemons::{Daemons, NodeFacts, SwapEighths};
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{JobContext, LifeEvent, UNTIL_ENDED};
 use crate::job::placement::NamedPlacement;
 use crate::job::recovery::{Forgotten, recover};
+use crate::plan::weights::{MEDIAN_PERIOD, Weights};
 use crate::publish::live_journal::Expected;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 use crate::sync::sync;
+
+pub(super) mod drains;
+pub(super) mod lost;
+pub(super) mod reserved;
+pub(super) mod slow_nodes;
 
 /// Slurm counts running jobs' cores again after a restart, a reconfiguration, a change of a
 /// partition and some changes of nodes. As long as it does, it refuses starts beside them. They are
@@ -26,15 +33,28 @@ const CORES_INTERVAL: Span = Span(SECOND);
 const MAX_CORES_INTERVAL: Span = Span(10 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Follows what the look has shown: weights, reservations, partitions that are given back.
+    pub(super) fn follow_look(&mut self, seen: &mut Observation, now: Time) {
+        let weights = self.planner.weights;
+        if now >= self.planner.weights_due || weights == Weights::default() {
+            self.planner.weights = weights.followed(seen, &self.config);
+            self.planner.weights_due = now + MEDIAN_PERIOD;
+        }
+        self.follow_reservations(seen, now);
+        self.hand_back_partitions(seen, now);
+        self.hand_back_moldable(seen, now);
+        self.follow(seen, now);
+    }
+
     pub(super) fn learn_from_nodes(&mut self, now: Time) {
-        let facts = self.daemons.facts();
-        let same = self.facts.as_ref() == Some(&facts);
-        if same && self.slow_nodes.is_empty() {
+        let facts = self.nodes.daemons.facts();
+        let same = self.nodes.facts.as_ref() == Some(&facts);
+        if same && self.nodes.slow_nodes.is_empty() {
             return;
         }
         let silent: Vec<&str> = facts
             .silent
-            .difference(&self.silent)
+            .difference(&self.nodes.silent)
             .map(String::as_str)
             .collect();
         if !silent.is_empty() {
@@ -45,7 +65,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.slurm.log(LogLevel::Error, &text);
         }
         let is_up = |name: &&str| self.seen.node(name).is_some_and(|node| !node.down);
-        let back = self.silent.difference(&facts.silent).map(String::as_str);
+        let back = self
+            .nodes
+            .silent
+            .difference(&facts.silent)
+            .map(String::as_str);
         let back: Vec<&str> = back.filter(is_up).collect();
         if !back.is_empty() {
             let text = format!("{}: dfrsd answers", nodes_named(&back));
@@ -53,26 +77,26 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.learn_swap(&facts, now);
         self.learn_needs(&facts);
-        self.silent = facts.silent.clone();
+        self.nodes.silent = facts.silent.clone();
         self.learn_unparked_jobs(&facts, now);
-        self.facts = Some(facts);
+        self.nodes.facts = Some(facts);
     }
 
     /// What nodes have for parked jobs. O(nodes log nodes).
     fn learn_swap(&mut self, facts: &NodeFacts, now: Time) {
         let swap = if self.config.swap_per_node > Bytes(0) {
-            self.slow_nodes.leave_out(facts, now)
+            self.nodes.slow_nodes.leave_out(facts, now)
         } else {
             SwapEighths::new()
         };
-        let before = std::mem::take(&mut self.swap);
+        let before = std::mem::take(&mut self.nodes.swap);
         let is_more = |(name, eighths): (&String, &u8)| before.get(name) < Some(eighths);
-        self.capacity_freed |= swap.iter().any(is_more);
+        self.lists.capacity_freed |= swap.iter().any(is_more);
         let names = before.keys().chain(swap.keys());
         let differ = names.filter(|name| before.get(*name) != swap.get(*name));
         let differ = differ.filter_map(|name| self.seen.node(name));
         self.lists.see_parking(differ.map(|node| node.index));
-        self.swap = swap;
+        self.nodes.swap = swap;
     }
 
     /// Jobs that were parked, and are no longer by the report of one of their nodes: Slurm has
@@ -127,17 +151,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     fn hide_cores(&mut self, now: Time) {
-        let since = now.0 - self.cores_hidden.0;
-        if since < self.cores_interval.0 || !self.slurm.hide_cores() {
+        let since = now.0 - self.looks.cores_hidden.0;
+        if since < self.looks.cores_interval.0 || !self.slurm.hide_cores() {
             return;
         }
-        let is_again = since < 2 * self.cores_interval.0;
-        self.cores_interval = if is_again {
-            Span(2 * self.cores_interval.0).min(MAX_CORES_INTERVAL)
+        let is_again = since < 2 * self.looks.cores_interval.0;
+        self.looks.cores_interval = if is_again {
+            Span(2 * self.looks.cores_interval.0).min(MAX_CORES_INTERVAL)
         } else {
             CORES_INTERVAL
         };
-        self.cores_hidden = now;
+        self.looks.cores_hidden = now;
     }
 
     /// Brings the observation up to date, and the ledger in line with it. Returns the jobs that
@@ -148,27 +172,27 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Result<Vec<u32>, SlurmError> {
         seen.forget_taken();
-        let clock_changed = seen.set_ahead(self.ahead);
+        let clock_changed = seen.set_ahead(self.looks.ahead);
         let mut changed = self.slurm.observe(seen)?;
-        let is_first = !std::mem::replace(&mut self.has_looked, true);
+        let is_first = !std::mem::replace(&mut self.looks.has_looked, true);
         if is_first || clock_changed {
             changed.jobs.extend(self.ledger.ids());
         }
-        self.ledger.count_until(self.shares.keys(), now);
+        self.ledger.count_until(self.planner.shares.keys(), now);
         // Where others start these jobs, they may be running again by now.
-        let recovers = self.config.mode == Mode::Full && std::mem::take(&mut self.recovers);
+        let recovers = self.config.mode == Mode::Full && std::mem::take(&mut self.looks.recovers);
         if recovers {
             self.recover(seen, now);
         }
-        self.nodes_changed_since_decision |= changed.nodes;
-        self.nodes_changed_since_orders |= changed.nodes;
+        self.lists.nodes_changed_since_decision |= changed.nodes;
+        self.lists.nodes_changed_since_orders |= changed.nodes;
         for id in &changed.jobs {
             self.lists.see(*id);
             self.see_ending(*id, seen);
         }
         // A job on its way may go on although Slurm shows the same as before.
         changed.jobs.extend(self.lists.under_way());
-        let mut left_behind = if self.gives_back {
+        let mut left_behind = if self.giving_back.everything {
             self.catch_up_one_by_one(seen, changed.jobs, recovers, now)
         } else {
             self.catch_up(seen, &changed.jobs, recovers, now)
@@ -178,10 +202,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         if is_first {
             // Jobs that are there at the first look do not count as arrivals.
-            self.daily = Daily::from(now);
-            self.done = dfrs_proto::status::ActionCounts::default();
+            self.publisher.daily = Daily::from(now);
+            self.publisher.done = dfrs_proto::status::ActionCounts::default();
             left_behind.extend(self.known_left_behind(seen));
-            if self.config.mode == Mode::Full || self.gives_back {
+            if self.config.mode == Mode::Full || self.giving_back.everything {
                 self.recall_resumptions(seen, now);
             }
         }
@@ -193,8 +217,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn on_returned_nodes(&mut self, seen: &Observation) -> Vec<u32> {
         let down = seen.nodes().iter().filter(|node| node.down);
         let down: BTreeSet<String> = down.map(|node| node.name.clone()).collect();
-        let before = std::mem::replace(&mut self.down, down);
-        let back: BTreeSet<&String> = before.difference(&self.down).collect();
+        let before = std::mem::replace(&mut self.nodes.down, down);
+        let back: BTreeSet<&String> = before.difference(&self.nodes.down).collect();
         if back.is_empty() {
             return Vec::new();
         }
@@ -211,9 +235,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// shows.
     fn see_ending(&mut self, job: u32, seen: &Observation) {
         if seen.job(job).is_some_and(|job| job.completing) {
-            self.ending.entry(job).or_default();
-        } else if self.ending.remove(&job).is_some() {
-            self.capacity_freed = true;
+            self.nodes.ending.entry(job).or_default();
+        } else if self.nodes.ending.remove(&job).is_some() {
+            self.lists.capacity_freed = true;
             if let Some(record) = self.ledger.get(job) {
                 self.note_vacated(&record.life.last_place().clone());
             }
@@ -222,8 +246,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// A job has left its nodes.
     fn note_vacated(&mut self, placement: &NamedPlacement) {
-        let jobs = self.refusals.vacated(placement);
-        self.capacity_freed |= !jobs.is_empty();
+        let jobs = self.planner.refusals.vacated(placement);
+        self.lists.capacity_freed |= !jobs.is_empty();
         self.lists.unexplained.extend(&jobs);
         self.lists.unplanned.extend(jobs);
     }
@@ -238,20 +262,22 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Vec<u32> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
-        self.capacity_freed |= changes.freed;
-        self.daily.count(changes.new.len(), changes.ended.len());
-        self.done.came += changes.new.len() as u64;
-        self.done.ended += changes.ended.len() as u64;
+        self.lists.capacity_freed |= changes.freed;
+        self.publisher
+            .daily
+            .count(changes.new.len(), changes.ended.len());
+        self.publisher.done.came += changes.new.len() as u64;
+        self.publisher.done.ended += changes.ended.len() as u64;
         for (id, record) in changes.ended {
             let Some(record) = self.requeue_if_warned(id, record, now) else {
                 continue;
             };
             self.take_back_time_of_crontab(id, &record, seen);
-            self.refusals.forget(id);
-            self.excluded.forget(id);
-            self.last_changes.remove(&id);
+            self.planner.refusals.forget(id);
+            self.planner.excluded.forget(id);
+            self.planner.last_changes.remove(&id);
             if let Some(job) = seen.job(id)
-                && let Some(held) = self.ending.get_mut(&id)
+                && let Some(held) = self.nodes.ending.get_mut(&id)
             {
                 *held = uncounted_memory(&record.life, job, seen);
             }
@@ -262,12 +288,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             if !record.has_done_nothing() {
                 let had = record.progress.clone().virtual_time(now);
                 let had = had.max(record.virtual_time_by_need());
-                self.histories.ended(record.user, had, now);
+                self.planner.histories.ended(record.user, had, now);
             }
             if recovers && outcome == JobOutcome::Other {
-                self.lost.add(id, &record);
+                self.publisher.lost.add(id, &record);
             }
-            self.ended.push((id, record, outcome));
+            self.publisher.ended.push((id, record, outcome));
         }
         let new = changes.new.into_iter();
         let follow = new.filter(|id| self.reuses_lost_id(*id, seen));
@@ -280,7 +306,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let by_itself = matches!(outcome, JobOutcome::Completed | JobOutcome::Failed);
         if by_itself && !record.has_done_nothing() {
             let virtual_time = record.progress.clone().virtual_time(now);
-            let experience = self.planned.experience_mut();
+            let experience = self.planner.planned.experience_mut();
             experience.learn(record.limit, virtual_time);
         }
     }
@@ -306,7 +332,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if !seen.is_pending(id) {
             return false;
         }
-        let place = self.lost.take(id);
+        let place = self.publisher.lost.take(id);
         let record = self.ledger.get_mut(id).zip(place);
         record.is_some_and(|(record, place)| {
             record.life.set_last_place(place);
@@ -343,7 +369,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         for node in &nodes {
             all &= self.request_abort(job, node, seen);
         }
-        self.left_behind.add(job, all, now);
+        self.nodes.left_behind.add(job, all, now);
     }
 
     /// Orders a node to end what it runs of a pending job. Returns false if the order is to be

@@ -1,6 +1,6 @@
 //! Publishing: orders to the nodes, reasons for the users, events for the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
@@ -8,16 +8,49 @@ use dfrs_proto::conf::Mode;
 use super::{Agent, SECOND};
 use crate::daemons::{Daemons, OrderChanges};
 use crate::job::placement::NamedPlacement;
+use crate::probe::PassPart;
 use crate::publish::live_journal::Expected;
 use crate::publish::node_orders::{node_orders, order_changes};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
 
+pub(super) mod counts;
+pub(super) mod daily;
+pub(super) mod explanation;
+pub(super) mod persist;
+pub(super) mod shown;
+
 /// How often all reasons are set again.
 const REASONS_INTERVAL: Span = Span(30 * SECOND);
 
+/// The reasons that squeue shows.
+#[derive(Debug, Default)]
+pub(super) struct ShownReasons {
+    /// What squeue was last given to show; `None`: nothing of DFRS's.
+    texts: BTreeMap<u32, Option<String>>,
+    set_at: Time,
+    /// Jobs whose reason squeue was not given yet.
+    unset: BTreeSet<u32>,
+    /// Jobs that are over, and whose reasons are to be dropped.
+    gone: BTreeSet<u32>,
+}
+
 impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Gives others what changed: nodes, users, the journal, the state file. `changed`: as
+    /// [`Self::publish`].
+    pub(super) fn publish_all(&mut self, seen: &mut Observation, changed: bool, now: Time) {
+        self.repeat_resumptions(seen, now);
+        self.probe.begin(PassPart::Note);
+        self.follow_giving_back(seen, now);
+        self.publish(seen, changed, now);
+        // What the journal says by now survives, too; it changes no place.
+        self.follow(seen, now);
+        self.lists.places_changed = false;
+        self.save();
+        self.log_daily_summary(now);
+    }
+
     /// Updates the nodes, the journal and the users. `changed`: jobs that have places, or nodes,
     /// changed.
     pub(super) fn publish(&mut self, observation: &Observation, changed: bool, now: Time) {
@@ -27,17 +60,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.report_parked(&nodes, observation, now);
             if changed {
                 let changes = order_changes(
-                    &self.orders,
+                    &self.nodes.orders,
                     &nodes,
                     observation,
                     &self.ledger,
-                    &self.former,
+                    &self.nodes.former,
                     &self.config,
                 );
                 self.order(changes, self.queried_nodes(observation));
                 debug_assert_eq!(
-                    self.orders,
-                    node_orders(observation, &self.ledger, &self.former, &self.config),
+                    self.nodes.orders,
+                    node_orders(observation, &self.ledger, &self.nodes.former, &self.config),
                     "the orders have missed a change"
                 );
             }
@@ -49,22 +82,22 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Sends the nodes what changed in their orders.
     pub(super) fn order(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
-        changes.clone().apply_to(&mut self.orders);
-        self.daemons.set(changes, parking);
+        changes.clone().apply_to(&mut self.nodes.orders);
+        self.nodes.daemons.set(changes, parking);
     }
 
     pub(super) fn write_journal(&mut self, observation: &Observation, now: Time) {
-        let ended = std::mem::take(&mut self.ended);
+        let ended = std::mem::take(&mut self.publisher.ended);
         let mut changed = std::mem::take(&mut self.lists.unwritten);
         let nodes_differ = std::mem::take(&mut self.lists.unwritten_nodes);
-        changed.extend(self.admission.take_unwritten());
+        changed.extend(self.queue.admission.take_unwritten());
         // What was not different then is written as it was.
         if ended.is_empty() && changed.is_empty() && !nodes_differ {
             return;
         }
         // Whether one that moves is shown where it goes depends on others, too.
         changed.extend(self.lists.steps());
-        let admission = &self.admission;
+        let admission = &self.queue.admission;
         let may_start = |id: u32| {
             let job = observation.job(id)?;
             let waits = job.state == ObservedState::Pending;
@@ -72,7 +105,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .answer(id)
                 .or((waits && job.held).then_some(false))
         };
-        if let Some(journal) = &mut self.journal
+        if let Some(journal) = &mut self.publisher.journal
             && let Err(problem) = journal.record(
                 observation,
                 &mut self.ledger,
@@ -86,21 +119,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 LogLevel::Error,
                 &format!("the journal ends here: {problem}"),
             );
-            self.journal = None;
+            self.publisher.journal = None;
         }
     }
 
     /// Notes what is going to happen to the job, or has, and why: the journal writes the reason
     /// with the event.
     pub(super) fn expect(&mut self, job: u32, expected: Expected, why: &str) {
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = &mut self.publisher.journal {
             journal.expect(job, expected, why);
         }
     }
 
     /// Nothing of what was going to happen to the job will.
     pub(super) fn expect_nothing(&mut self, job: u32) {
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = &mut self.publisher.journal {
             journal.expect_nothing(job);
         }
     }
@@ -109,7 +142,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// jobs that are to end.
     fn queried_nodes(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
         let mut asked = self.being_parked(observation);
-        for (node, jobs) in &self.former {
+        for (node, jobs) in &self.nodes.former {
             for job in jobs {
                 asked.entry(*job).or_default().push(node.clone());
             }
@@ -142,15 +175,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         for id in std::mem::take(&mut self.lists.unexplained) {
             self.explain(id, observation);
         }
-        let changed = std::mem::take(&mut self.unset_reasons);
-        let all = now.0 - self.reasons_set.0 >= REASONS_INTERVAL.0;
+        let changed = std::mem::take(&mut self.publisher.reasons.unset);
+        let all = now.0 - self.publisher.reasons.set_at.0 >= REASONS_INTERVAL.0;
         if all {
-            self.reasons_set = now;
+            self.publisher.reasons.set_at = now;
         }
         let is_due =
             |id: &u32, text: &Option<String>| changed.contains(id) || all && text.is_some();
         let texts: Vec<(u32, Option<String>)> = self
+            .publisher
             .reasons
+            .texts
             .iter()
             .filter(|(id, text)| is_due(id, text))
             .map(|(id, text)| (*id, text.clone()))
@@ -158,8 +193,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if !texts.is_empty() {
             self.slurm.set_reasons(&texts);
         }
-        self.reasons.retain(|id, _| !self.gone.contains(id));
-        self.gone.clear();
+        self.publisher
+            .reasons
+            .texts
+            .retain(|id, _| !self.publisher.reasons.gone.contains(id));
+        self.publisher.reasons.gone.clear();
     }
 
     /// Why this job waits, where that is DFRS's to say.
@@ -169,34 +207,35 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if pending && job.held {
             return None;
         }
-        if self.gives_back || !self.is_managed(job) {
+        if self.giving_back.everything || !self.is_managed(job) {
             return self.reason_while_given_back(job, observation);
         }
         if let Some(what) = job.unsupported.filter(|_| pending) {
             return Some(format!("DFRS: does not start jobs that ask for {what}"));
         }
         let record = self.ledger.get(job.id)?;
-        let gated = pending && !self.admission.ready().contains(&job.id);
-        let held_off = record.life.is_waiting() && self.refusals.reason(job.id).is_some();
+        let gated = pending && !self.queue.admission.ready().contains(&job.id);
+        let held_off = record.life.is_waiting() && self.planner.refusals.reason(job.id).is_some();
         if gated && !record.life.is_under_way() && !held_off {
             return None;
         }
-        if let Some(why) = self.refusals.reason(job.id).filter(|_| held_off) {
+        if let Some(why) = self.planner.refusals.reason(job.id).filter(|_| held_off) {
             return Some(format!(
                 "DFRS: Slurm did not start it where it was planned ({why}); will be retried elsewhere or later"
             ));
         }
         let is_left_out = record.life.is_waiting() || record.life.is_parked();
         if let Some(rule) = self
+            .planner
             .excluded
-            .rule(job.id, self.looked)
+            .rule(job.id, self.looks.at)
             .filter(|_| is_left_out)
         {
             return Some(format!(
                 "DFRS: excluded from decisions for a while, its plan was invalid ({rule}); see slurmctld's log"
             ));
         }
-        if self.kept_away.contains(&job.id) {
+        if self.planner.kept_away.contains(&job.id) {
             return Some("DFRS: parked; its nodes are reserved for others".to_owned());
         }
         if record.deadline_boost && record.life.is_running() {
@@ -207,7 +246,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Some(why) = self.moldable_reason(job, record) {
             return Some(why);
         }
-        let blocked = self.blocked.get(&job.id).copied();
+        let blocked = self.planner.blocked.get(&job.id).copied();
         record.life.reason(job, blocked, observation)
     }
 
@@ -217,11 +256,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .job(id)
             .and_then(|job| self.reason(job, observation));
         if observation.job(id).is_none() {
-            self.gone.insert(id);
+            self.publisher.reasons.gone.insert(id);
         }
-        if self.reasons.get(&id) != Some(&text) {
-            self.reasons.insert(id, text);
-            self.unset_reasons.insert(id);
+        if self.publisher.reasons.texts.get(&id) != Some(&text) {
+            self.publisher.reasons.texts.insert(id, text);
+            self.publisher.reasons.unset.insert(id);
         }
     }
 }

@@ -8,34 +8,60 @@ use crate::daemons::Daemons;
 use crate::job::limits::{extension, record_extension};
 use crate::plan::actual::ActualCluster;
 use crate::plan::cluster::PassFacts;
+use crate::probe::PassPart;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::ObservedState;
 
+pub(super) mod needs;
+
 impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Allocates CPU again where places or nodes changed, or a period is over; moves time limits.
+    /// Returns whether it did.
+    pub(super) fn share_what_changed(
+        &mut self,
+        seen: &mut Observation,
+        is_period: bool,
+        now: Time,
+    ) -> bool {
+        self.probe.begin(PassPart::Share);
+        self.follow(seen, now);
+        let places_changed = std::mem::take(&mut self.lists.places_changed);
+        let nodes_differ = std::mem::take(&mut self.lists.nodes_changed_since_orders);
+        let changed = places_changed || nodes_differ || is_period;
+        if changed {
+            self.share(seen, now);
+            self.follow(seen, now);
+            self.lists.places_changed = false;
+        }
+        self.move_limits(seen, now);
+        changed
+    }
+
     /// Allocates CPU to what runs now. O(what changed), and O(nodes + places) for the shares
     /// themselves.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
         let facts = PassFacts {
             config: &self.config,
-            swap: &self.swap,
-            ready: self.admission.ready(),
-            refusals: &self.refusals,
-            excluded: &self.excluded,
-            weights: self.weights,
+            swap: &self.nodes.swap,
+            ready: self.queue.admission.ready(),
+            refusals: &self.planner.refusals,
+            excluded: &self.planner.excluded,
+            weights: self.planner.weights,
             now,
         };
         let jobs = std::mem::take(&mut self.lists.unshared);
         let nodes = self.lists.unshared_nodes.take();
-        self.actual
+        self.planner
+            .actual
             .follow(&jobs, &nodes, observation, &self.ledger, &facts);
-        let shares = self.actual.shares(&self.ledger, &facts);
+        let shares = self.planner.actual.shares(&self.ledger, &facts);
         debug_assert_eq!(
             shares,
             ActualCluster::shares_from_scratch(observation, &self.ledger, &facts),
             "the shares have missed a change"
         );
-        let before = std::mem::take(&mut self.shares);
+        let before = std::mem::take(&mut self.planner.shares);
         for id in before.keys().chain(shares.keys()) {
             let met = shares.get(id).copied();
             let met = met.unwrap_or_else(|| no_yield(*id));
@@ -51,7 +77,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
         let shares = shares.into_iter();
-        self.shares = shares.map(|(id, met)| (id, met.of_request)).collect();
+        self.planner.shares = shares.map(|(id, met)| (id, met.of_request)).collect();
     }
 
     /// Moves the time limits of jobs that lag behind. O(jobs that run and have a limit).

@@ -2,10 +2,13 @@
 
 use super::*;
 use crate::fixtures::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
+use crate::plan::weights::Weights;
 use crate::probe::NoProbe;
 use crate::publish::recorder::{NoRecorder, Occasion};
 use crate::slurm::records::{ObservedJob, ObservedState};
-use dfrs_proto::conf::Weighting;
+use std::collections::BTreeMap;
+
+use dfrs_proto::conf::{Config, Weighting};
 
 mod arrays;
 mod cores;
@@ -257,7 +260,7 @@ fn weights_are_rarely_recomputed_when_jobs_are_submitted() {
         });
         cluster.run(1);
         medians.push(Weights::new(&cluster.agent.seen, &cluster.agent.config));
-        weights.push(cluster.agent.weights);
+        weights.push(cluster.agent.planner.weights);
     }
     medians.dedup();
     weights.dedup();
@@ -638,7 +641,7 @@ impl crate::publish::recorder::Recorder for LastRecording {
 fn recorded_scenario_reproduces_the_decision() {
     let mut cluster = TestCluster::new(2);
     let kept = LastRecording::default();
-    cluster.agent.recorder = Box::new(kept.clone());
+    cluster.agent.publisher.recorder = Box::new(kept.clone());
     cluster.submit(large(1));
     cluster.run(20);
     cluster.submit(large(2));

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
+use crate::due_times::DueTimes;
+
 const SECOND: i64 = 1_000_000;
 /// A job is left out for so long, and for twice as long each further time.
 const FIRST_BACKOFF: Span = Span(60 * SECOND);
@@ -22,7 +24,7 @@ struct Exclusion {
 #[derive(Clone, Debug, Default)]
 pub struct Excluded {
     jobs: BTreeMap<u32, Exclusion>,
-    due: BTreeSet<(Time, u32)>,
+    due: DueTimes,
 }
 
 impl Excluded {
@@ -35,7 +37,7 @@ impl Excluded {
         self.forget(job);
         let exclusion = Exclusion { times, until, rule };
         self.jobs.insert(job, exclusion);
-        self.due.insert((until, job));
+        self.due.add(job, until);
         pause
     }
 
@@ -56,23 +58,18 @@ impl Excluded {
     /// When the next job is decided about again.
     #[must_use]
     pub fn next(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+        self.due.next()
     }
 
     /// The jobs that became due for a decision again since the last call.
     pub fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
-        let mut jobs = BTreeSet::new();
-        while let Some((at, job)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
-            self.due.remove(&(at, job));
-            jobs.insert(job);
-        }
-        jobs
+        self.due.take_due(now).into_iter().collect()
     }
 
     /// A plan with the job kept the rules, or the job is gone.
     pub fn forget(&mut self, job: u32) {
         if let Some(exclusion) = self.jobs.remove(&job) {
-            self.due.remove(&(exclusion.until, job));
+            self.due.cancel(job, exclusion.until);
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Cluster, Experience, Job, JobId, Node, NodeIndex, Roster, Time};
+use dfrs_core::{Cluster, Experience, Job, JobId, Node, NodeIndex, Roster};
 
+use crate::due_times::DueTimes;
 use crate::job::ledger::Ledger;
 use crate::plan::cluster::{PassFacts, core_node, core_nodes, planned_job, view_changes_at};
 use crate::plan::weights::Weights;
@@ -17,7 +18,7 @@ pub struct PlannedCluster {
     /// By which its jobs were made.
     weights: Weights,
     /// When the core is to see a job differently although nothing happens to it.
-    timed: BTreeSet<(Time, u32)>,
+    timed: DueTimes,
 }
 
 impl PlannedCluster {
@@ -67,7 +68,7 @@ impl PlannedCluster {
             return;
         }
         let mut changed = changed;
-        changed.append(&mut self.take_due(facts.now));
+        changed.extend(self.timed.take_due(facts.now));
         self.follow_jobs(&changed, seen, ledger, facts);
         for id in working {
             if let Some(record) = ledger.get(*id) {
@@ -123,7 +124,7 @@ impl PlannedCluster {
         facts: &PassFacts,
     ) {
         self.weights = facts.weights;
-        self.timed.clear();
+        self.timed = DueTimes::default();
         let ids: Vec<u32> = seen.jobs().map(|job| job.id).collect();
         let jobs = ids
             .into_iter()
@@ -163,18 +164,9 @@ impl PlannedCluster {
     ) -> Option<Job> {
         let (job, record) = (seen.job(id)?, ledger.get(id)?);
         if let Some(at) = view_changes_at(job, record, facts) {
-            self.timed.insert((at, id));
+            self.timed.add(id, at);
         }
         planned_job(job, record, seen, facts)
-    }
-
-    fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
-        let mut due = BTreeSet::new();
-        while let Some((at, id)) = self.timed.first().copied().filter(|(at, _)| *at <= now) {
-            self.timed.remove(&(at, id));
-            due.insert(id);
-        }
-        due
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
+use crate::due_times::DueTimes;
 use crate::job::placement::NamedPlacement;
 
 const SECOND: i64 = 1_000_000;
@@ -43,7 +44,7 @@ struct JobRefusals {
 pub struct Refusals {
     jobs: BTreeMap<u32, JobRefusals>,
     /// When something of a job is to be looked at again.
-    due: BTreeSet<(Time, u32)>,
+    due: DueTimes,
     /// Nodes of all jobs.
     size: usize,
     /// Jobs whose size a limit forbids: on how many nodes they are tried at most, and until when.
@@ -75,7 +76,8 @@ impl Refusals {
             let wait = backoff_after(outs);
             let until = if is_out { Time(now.0 + wait.0) } else { now };
             let forgotten_at = Time(until.0 + wait.0);
-            self.due.extend([(until, job), (forgotten_at, job)]);
+            self.due.add(job, until);
+            self.due.add(job, forgotten_at);
             let refused = NodeRefusal {
                 times,
                 outs,
@@ -162,14 +164,13 @@ impl Refusals {
     /// When there is next something to look at again.
     #[must_use]
     pub fn next(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+        self.due.next()
     }
 
     /// The jobs for which less is left out since the last call.
     pub fn take_due(&mut self, now: Time) -> BTreeSet<u32> {
         let mut jobs = BTreeSet::new();
-        while let Some((at, job)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
-            self.due.remove(&(at, job));
+        for job in self.due.take_due(now) {
             let Some(known) = self.jobs.get_mut(&job) else {
                 continue;
             };

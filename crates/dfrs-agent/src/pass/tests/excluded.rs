@@ -27,7 +27,7 @@ fn check_with_unknown_job(cluster: &Cluster, plan: &Plan) -> Vec<Violation> {
 /// Job 1, by which plans break a rule, and ten others.
 fn eleven_jobs() -> TestCluster {
     let mut cluster = TestCluster::new(1);
-    cluster.agent.check = check_with_missing_task;
+    cluster.agent.planner.check = check_with_missing_task;
     cluster.submit(job(1, 2));
     for id in 2..=11 {
         cluster.submit(job(id, 1));
@@ -83,12 +83,16 @@ fn excluded_job_is_retried_with_growing_backoff_and_one_log_line() {
 fn excluded_job_starts_when_its_plan_is_valid_again() {
     let mut cluster = eleven_jobs();
     cluster.run(1);
-    cluster.agent.check = check;
+    cluster.agent.planner.check = check;
     cluster.run(58);
     assert_eq!(cluster.state(1), ObservedState::Pending);
     cluster.run(3);
     assert_eq!(cluster.state(1), ObservedState::Running);
-    assert_eq!(cluster.agent.excluded.next(), None, "it is forgotten");
+    assert_eq!(
+        cluster.agent.planner.excluded.next(),
+        None,
+        "it is forgotten"
+    );
     assert_eq!(cluster.slurm.0.borrow().reasons.get(&1), None);
 }
 
@@ -97,10 +101,10 @@ fn excluded_job_is_retried_under_a_submission_only_policy() {
     let mut config = config();
     config.policy = "Greedy/per".parse().expect("a policy");
     let mut cluster = TestCluster::with_config(1, config);
-    cluster.agent.check = check_with_missing_task;
+    cluster.agent.planner.check = check_with_missing_task;
     cluster.submit(job(1, 2));
     cluster.run(2);
-    cluster.agent.check = check;
+    cluster.agent.planner.check = check;
     cluster.run(60);
     assert_eq!(cluster.state(1), ObservedState::Running);
 }
@@ -108,7 +112,7 @@ fn excluded_job_is_retried_under_a_submission_only_policy() {
 #[test]
 fn decision_is_retried_when_no_job_can_be_excluded() {
     let mut cluster = TestCluster::new(1);
-    cluster.agent.check = check_with_unknown_job;
+    cluster.agent.planner.check = check_with_unknown_job;
     cluster.submit(job(1, 1));
     let mut dropped = Vec::new();
     for second in 0..40 {
@@ -125,7 +129,7 @@ fn decision_is_retried_when_no_job_can_be_excluded() {
         errors[1],
         "decision dropped: no valid plan (1 in a row): nothing is started or moved; retry in 10 s"
     );
-    cluster.agent.check = check;
+    cluster.agent.planner.check = check;
     cluster.run(80);
     assert_eq!(cluster.state(1), ObservedState::Running);
 }

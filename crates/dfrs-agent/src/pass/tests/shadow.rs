@@ -38,13 +38,13 @@ fn job_is_not_ready_while_a_limit_holds_it_back() {
     let mut cluster = TestCluster::with_config(1, shadow());
     cluster.submit(large(1));
     cluster.run(2);
-    assert!(cluster.agent.admission.ready().contains(&1));
+    assert!(cluster.agent.queue.admission.ready().contains(&1));
     cluster.slurm.0.borrow_mut().held_back.insert(1);
     cluster.run(10);
-    assert!(!cluster.agent.admission.ready().contains(&1));
+    assert!(!cluster.agent.queue.admission.ready().contains(&1));
     cluster.slurm.0.borrow_mut().held_back.clear();
     cluster.run(10);
-    assert!(cluster.agent.admission.ready().contains(&1));
+    assert!(cluster.agent.queue.admission.ready().contains(&1));
 }
 
 #[test]

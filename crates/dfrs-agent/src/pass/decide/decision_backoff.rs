@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Events, Span, Stopped, Time};
 
-use super::SECOND;
+use crate::pass::SECOND;
 
 /// Time to the next try; it doubles from one to the next.
 const MIN_BACKOFF: i64 = 10 * SECOND;
@@ -14,7 +14,7 @@ const MAX_BACKOFF: i64 = 600 * SECOND;
 
 /// Why a decision has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DecisionFailure {
+pub(in crate::pass) enum DecisionFailure {
     /// It took too long.
     Ended,
     /// Its plan broke a rule, and there was no job to leave out for that.
@@ -29,7 +29,7 @@ impl From<Stopped> for DecisionFailure {
 
 /// Events that were to be decided about.
 #[derive(Debug, Default)]
-pub(super) struct DecisionBackoff {
+pub(in crate::pass) struct DecisionBackoff {
     events: Events,
     /// When they are decided about again.
     next: Option<Time>,
@@ -41,12 +41,12 @@ pub(super) struct DecisionBackoff {
 
 impl DecisionBackoff {
     /// When there is something to decide about again.
-    pub(super) fn next(&self) -> Option<Time> {
+    pub(in crate::pass) fn next(&self) -> Option<Time> {
         self.next
     }
 
     /// How many decisions have failed so since the last one that was carried out.
-    pub(super) fn consecutive(&self, failure: DecisionFailure) -> u32 {
+    pub(in crate::pass) fn consecutive(&self, failure: DecisionFailure) -> u32 {
         match failure {
             DecisionFailure::Ended => self.ended,
             DecisionFailure::Dropped => self.dropped,
@@ -54,7 +54,7 @@ impl DecisionBackoff {
     }
 
     /// The events to decide about now, with the new ones: none before their time.
-    pub(super) fn join(&mut self, new: Events, now: Time) -> Events {
+    pub(in crate::pass) fn join(&mut self, new: Events, now: Time) -> Events {
         let Some(next) = self.next else { return new };
         add(&mut self.events, new);
         // A clock may be set back.
@@ -66,7 +66,7 @@ impl DecisionBackoff {
     }
 
     /// The decision about these has failed. Returns when they are decided about again.
-    pub(super) fn back_off(
+    pub(in crate::pass) fn back_off(
         &mut self,
         events: &Events,
         failure: DecisionFailure,
@@ -85,7 +85,7 @@ impl DecisionBackoff {
     }
 
     /// A decision is carried out.
-    pub(super) fn settle(&mut self) {
+    pub(in crate::pass) fn settle(&mut self) {
         (self.ended, self.dropped) = (0, 0);
     }
 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Decision, Span, Time};
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::pass::{Agent, SECOND};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 
@@ -19,11 +19,11 @@ const LIMIT_EXPIRY: Span = Span(600 * SECOND);
 /// Users whose planned jobs Slurm did not let start after all, and until when that counts. At most
 /// one entry for a user that has jobs.
 #[derive(Debug, Default)]
-pub(super) struct LimitedUsers(BTreeMap<u32, Time>);
+pub(in crate::pass) struct LimitedUsers(BTreeMap<u32, Time>);
 
 impl LimitedUsers {
     /// A limit kept a job of this user from its planned start.
-    pub(super) fn note(&mut self, user: u32, now: Time) {
+    pub(in crate::pass) fn note(&mut self, user: u32, now: Time) {
         self.0.insert(user, Time(now.0 + LIMIT_EXPIRY.0));
     }
 
@@ -38,14 +38,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// whose limits bind, or all if one of them is on its way. Returns whether that changes
     /// anything; each time there are fewer. O(waiting jobs that may start), where there are such
     /// users.
-    pub(super) fn defer_excess_jobs(
+    pub(in crate::pass) fn defer_excess_jobs(
         &mut self,
         decision: &Decision<'_>,
         starts: &[u32],
         seen: &Observation,
         now: Time,
     ) -> bool {
-        let users = self.limited_users.users(now);
+        let users = self.queue.limited_users.users(now);
         let pauses = || decision.changes().any(|(_, mapping)| mapping.is_none());
         if users.is_empty() || !pauses() {
             return false;
@@ -75,10 +75,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let record = self.ledger.get(*id);
             record.is_some_and(|record| record.life.is_under_way())
         };
-        let ready = self.admission.ready().iter();
+        let ready = self.queue.admission.ready().iter();
         let surplus = ready.filter(|id| of_tight(id) && !kept.contains(id) && !is_under_way(id));
         for id in surplus.copied().collect::<Vec<u32>>() {
-            self.admission.defer(id, now);
+            self.queue.admission.defer(id, now);
             if let Some(record) = self.ledger.get_mut(id) {
                 record.admitted = false;
             }

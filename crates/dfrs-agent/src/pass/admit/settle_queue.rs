@@ -8,7 +8,7 @@ use dfrs_core::{Span, Time};
 /// Submitted jobs that may still wait, and a time: all that could not be paused at their submission
 /// can be by then, unless they began another step. The first look after it is the last.
 #[derive(Debug, Default)]
-pub(super) struct SettleQueue {
+pub(in crate::pass) struct SettleQueue {
     until: BTreeMap<u32, Time>,
     /// When the next job can be paused.
     next: Option<Time>,
@@ -16,12 +16,12 @@ pub(super) struct SettleQueue {
 
 impl SettleQueue {
     /// When the next job can be paused, if that is known.
-    pub(super) fn next(&self) -> Option<Time> {
+    pub(in crate::pass) fn next(&self) -> Option<Time> {
         self.next
     }
 
     /// Whether there are no such jobs.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::pass) fn is_empty(&self) -> bool {
         self.until.is_empty()
     }
 
@@ -31,7 +31,7 @@ impl SettleQueue {
     }
 
     /// The jobs to decide about again now, of those that are `ready` to start.
-    pub(super) fn take_due(&mut self, ready: &BTreeSet<u32>, now: Time) -> Vec<u32> {
+    pub(in crate::pass) fn take_due(&mut self, ready: &BTreeSet<u32>, now: Time) -> Vec<u32> {
         self.until.retain(|id, _| ready.contains(id));
         if !self.is_due(now) {
             return Vec::new();
@@ -43,7 +43,13 @@ impl SettleQueue {
 
     /// Takes in new jobs that are about to be decided about. `settles` is when the first of the
     /// jobs that cannot be paused yet can be, if there are any.
-    pub(super) fn add(&mut self, new: &[u32], settles: Option<Time>, within: Span, now: Time) {
+    pub(in crate::pass) fn add(
+        &mut self,
+        new: &[u32],
+        settles: Option<Time>,
+        within: Span,
+        now: Time,
+    ) {
         if settles.is_some() {
             let until = Time(now.0 + within.0);
             self.until.extend(new.iter().map(|id| (*id, until)));

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Span, Time};
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::job::life::{JobContext, LifeEvent};
+use crate::pass::{Agent, SECOND};
 use crate::publish::live_journal::Expected;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
@@ -23,7 +23,7 @@ const WITHHELD: &str =
 
 /// Which partitions, and how far that is.
 #[derive(Debug, Default)]
-pub(super) struct GivingBack {
+pub(in crate::pass) struct GivingBack {
     partitions: Vec<String>,
     /// Jobs that depend on DFRS to come back, or did.
     came_back: BTreeSet<u32>,
@@ -35,7 +35,7 @@ pub(super) struct GivingBack {
 
 impl GivingBack {
     /// These; none is nothing to do.
-    pub(super) fn of(partitions: Vec<String>) -> Self {
+    pub(in crate::pass) fn of(partitions: Vec<String>) -> Self {
         Self {
             partitions,
             ..Self::default()
@@ -53,12 +53,12 @@ impl GivingBack {
     }
 
     /// Whether any job came back, or depends on DFRS to.
-    pub(super) fn has_any(&self) -> bool {
+    pub(in crate::pass) fn has_any(&self) -> bool {
         !self.came_back.is_empty()
     }
 
     /// When to look again, after a look at `looked`.
-    pub(super) fn next(&self, looked: Time) -> Option<Time> {
+    pub(in crate::pass) fn next(&self, looked: Time) -> Option<Time> {
         self.is_under_way().then_some(Time(looked.0 + SECOND))
     }
 }
@@ -68,8 +68,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// has only the others.
     #[must_use]
     pub fn has_given_back(&self) -> bool {
-        let kept = self.giving_back.kept;
-        kept.is_some_and(|kept| self.store.durable() >= kept)
+        let kept = self.giving_back.partitions.kept;
+        kept.is_some_and(|kept| self.publisher.saved.store.durable() >= kept)
     }
 
     /// The partitions that are DFRS's: those that it schedules, and those that it has not given
@@ -77,19 +77,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     #[must_use]
     pub fn partitions(&self) -> Vec<String> {
         let mut partitions = self.config.partition_names();
-        if self.giving_back.is_under_way() {
-            partitions.extend(self.giving_back.partitions.iter().cloned());
+        if self.giving_back.partitions.is_under_way() {
+            partitions.extend(self.giving_back.partitions.partitions.iter().cloned());
         }
         partitions
     }
 
     /// Whether DFRS schedules the partition of this job.
-    pub(super) fn is_managed(&self, job: &ObservedJob) -> bool {
+    pub(in crate::pass) fn is_managed(&self, job: &ObservedJob) -> bool {
         self.config.schedules(&job.partition)
     }
 
     /// What squeue shows of a job that is given back.
-    pub(super) fn reason_while_given_back(
+    pub(in crate::pass) fn reason_while_given_back(
         &self,
         job: &ObservedJob,
         observation: &Observation,
@@ -98,13 +98,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if record.life.depends_on_dfrs() {
             return record.life.reason(job, None, observation);
         }
-        let withheld = job.state == ObservedState::Pending && self.giving_back.is_under_way();
+        let withheld =
+            job.state == ObservedState::Pending && self.giving_back.partitions.is_under_way();
         withheld.then(|| WITHHELD.to_owned())
     }
 
     /// Jobs of these partitions come back, or stay where they are. O(jobs) while any is given back.
-    pub(super) fn hand_back_partitions(&mut self, seen: &Observation, now: Time) {
-        if !self.giving_back.is_under_way() {
+    pub(in crate::pass) fn hand_back_partitions(&mut self, seen: &Observation, now: Time) {
+        if !self.giving_back.partitions.is_under_way() {
             return;
         }
         let jobs: Vec<&ObservedJob> = seen.jobs().filter(|job| !self.is_managed(job)).collect();
@@ -122,29 +123,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Looks how far it is, and notes the end of it.
-    pub(super) fn follow_giving_back(&mut self, seen: &Observation, now: Time) {
-        if !self.giving_back.is_under_way() {
+    pub(in crate::pass) fn follow_giving_back(&mut self, seen: &Observation, now: Time) {
+        if !self.giving_back.partitions.is_under_way() {
             return;
         }
         let given_back = seen.jobs().filter(|job| !self.is_managed(job));
         let given_back: Vec<u32> = given_back.map(|job| job.id).collect();
         let any = given_back.iter().any(|id| self.depends_on_dfrs(*id));
-        let last = self.giving_back.last;
+        let last = self.giving_back.partitions.last;
         let is_kept = last.is_none_or(|last| now.since(last) >= SLURM_SAVE_DELAY);
         if any || !is_kept || !self.have_confirmed_thaw(seen, now) {
             return;
         }
         self.lists.unexplained.extend(given_back);
         // From here on the head is another.
-        let names = std::mem::take(&mut self.giving_back.partitions).join(",");
+        let names = std::mem::take(&mut self.giving_back.partitions.partitions).join(",");
         let text = format!("partition(s) {names} are given back, and left to Slurm");
         self.slurm.log(LogLevel::Info, &text);
-        self.giving_back.kept = Some(self.persist_head());
+        self.giving_back.partitions.kept = Some(self.persist_head());
     }
 
     /// Notes whether this job depends on DFRS to come back: its nodes have to acknowledge that.
-    pub(super) fn note_coming(&mut self, job: u32, now: Time) {
-        if self.depends_on_dfrs(job) && self.giving_back.note_coming(job, now) {
+    pub(in crate::pass) fn note_coming(&mut self, job: u32, now: Time) {
+        if self.depends_on_dfrs(job) && self.giving_back.partitions.note_coming(job, now) {
             let text = format!("job {job} is brought back: DFRS had parked it");
             self.slurm.log(LogLevel::Info, &text);
             self.expect(job, Expected::Place, "DFRS gives its partition back");
@@ -152,25 +153,25 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Whether DFRS has to bring this job back.
-    pub(super) fn depends_on_dfrs(&self, id: u32) -> bool {
+    pub(in crate::pass) fn depends_on_dfrs(&self, id: u32) -> bool {
         let record = self.ledger.get(id);
         record.is_some_and(|record| record.life.depends_on_dfrs())
     }
 
     /// Whether the nodes have acknowledged that they are to thaw what came back.
-    pub(super) fn have_confirmed_thaw(&self, seen: &Observation, now: Time) -> bool {
+    pub(in crate::pass) fn have_confirmed_thaw(&self, seen: &Observation, now: Time) -> bool {
         // Orders are sent at the end of a pass.
-        if self.giving_back.last == Some(now) {
+        if self.giving_back.partitions.last == Some(now) {
             return false;
         }
-        let jobs = self.giving_back.came_back.iter();
+        let jobs = self.giving_back.partitions.came_back.iter();
         let mut places = jobs
             .filter_map(|id| seen.job(*id))
             .flat_map(|job| &job.places);
         !places.any(|place| {
             let position = seen.node_position(place.node);
             let node = position.and_then(|position| seen.nodes().get(position));
-            node.is_some_and(|node| !node.down && !self.daemons.has_acknowledged(&node.name))
+            node.is_some_and(|node| !node.down && !self.nodes.daemons.has_acknowledged(&node.name))
         })
     }
 }

@@ -3,10 +3,10 @@
 use dfrs_core::{Blocked, Span, Time};
 use dfrs_proto::status::{ActionCounts, JobMetrics, WaitsFor};
 
-use super::Agent;
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{LifeStep, StepResult};
+use crate::pass::Agent;
 use crate::slurm::port::Slurm;
 
 /// Jobs with less virtual time than this count as if they had this much, as in the papers' bounded
@@ -14,7 +14,7 @@ use crate::slurm::port::Slurm;
 const MIN_VIRTUAL_TIME: Span = Span::from_seconds(10);
 
 /// One more step, if it was done.
-pub(super) fn count(done: &mut ActionCounts, step: &LifeStep, answer: &StepResult) {
+pub(in crate::pass) fn count(done: &mut ActionCounts, step: &LifeStep, answer: &StepResult) {
     let count = match (answer, step) {
         (StepResult::Done, LifeStep::Start(_)) => &mut done.starts,
         (StepResult::Done, LifeStep::Suspend) => &mut done.suspends,
@@ -59,7 +59,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let mut counts = Counts {
             nodes: number(nodes.len()),
             nodes_up: number(nodes.iter().filter(|node| node.up).count()),
-            nodes_can_park: number(self.swap.values().filter(|eighths| **eighths > 0).count()),
+            nodes_can_park: number(
+                self.nodes
+                    .swap
+                    .values()
+                    .filter(|eighths| **eighths > 0)
+                    .count(),
+            ),
             ..Counts::default()
         };
         for (id, record) in self.ledger.iter() {
@@ -79,7 +85,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             };
             *kind += 1;
             if waits {
-                *cause(&mut counts.waits_for, self.blocked.get(&id).copied()) += 1;
+                *cause(
+                    &mut counts.waits_for,
+                    self.planner.blocked.get(&id).copied(),
+                ) += 1;
             }
         }
         counts
@@ -88,13 +97,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// What was done since this agent began.
     #[must_use]
     pub fn done(&self) -> ActionCounts {
-        self.done.clone()
+        self.publisher.done.clone()
     }
 
     /// How the jobs fare at this time. O(jobs).
     #[must_use]
     pub fn job_metrics(&self, now: Time) -> JobMetrics {
-        let yields = self.shares.values().map(|share| share.0);
+        let yields = self.planner.shares.values().map(|share| share.0);
         let lowest_yield = yields.clone().fold(1.0, f64::min);
         let stretches: Vec<f64> = self
             .ledger
@@ -103,8 +112,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect();
         let largest_stretch = stretches.iter().copied().fold(1.0, f64::max);
         JobMetrics {
-            sharing: number(self.shares.len()),
-            lowered: self.actual.lowered(),
+            sharing: number(self.planner.shares.len()),
+            lowered: self.planner.actual.lowered(),
             lowest_yield,
             mean_yield: mean(yields),
             mean_stretch: mean(stretches.into_iter()),
@@ -114,7 +123,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The nodes whose daemon does not answer, as of the last pass, ascending.
     pub fn silent_nodes(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.silent.iter().map(String::as_str)
+        self.nodes.silent.iter().map(String::as_str)
     }
 }
 

@@ -4,29 +4,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Policy, Span, Time};
 
-use super::SECOND;
+use crate::due_times::DueTimes;
+use crate::pass::SECOND;
 
 /// Jobs that were submitted and not placed ([`Policy::retry_after`]). Not kept over restarts:
 /// delays begin at the first one then.
 #[derive(Debug, Default)]
-pub(super) struct SubmitBackoff {
+pub(in crate::pass) struct SubmitBackoff {
     /// How often each was tried without success, and when it is tried again: never, while it is
     /// being tried.
     waiting: BTreeMap<u32, (u32, Option<Time>)>,
-    due: BTreeSet<(Time, u32)>,
+    due: DueTimes,
 }
 
 impl SubmitBackoff {
     /// When the next job is tried again.
-    pub(super) fn next(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+    pub(in crate::pass) fn next(&self) -> Option<Time> {
+        self.due.next()
     }
 
     /// The jobs to try again now, of those that are `ready` to start. O(log n) for each.
-    pub(super) fn take_due(&mut self, ready: &BTreeSet<u32>, now: Time) -> Vec<u32> {
+    pub(in crate::pass) fn take_due(&mut self, ready: &BTreeSet<u32>, now: Time) -> Vec<u32> {
         let mut again = Vec::new();
-        while let Some((at, id)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
-            self.due.remove(&(at, id));
+        for id in self.due.take_due(now) {
             if !ready.contains(&id) {
                 self.waiting.remove(&id);
                 continue;
@@ -40,7 +40,7 @@ impl SubmitBackoff {
     }
 
     /// A job was tried, and waits.
-    pub(super) fn failed(&mut self, id: u32, policy: &Policy, now: Time) {
+    pub(in crate::pass) fn failed(&mut self, id: u32, policy: &Policy, now: Time) {
         let (tries, due) = self.waiting.entry(id).or_insert((0, None));
         *tries += 1;
         let at = policy
@@ -48,18 +48,18 @@ impl SubmitBackoff {
             .map(|delay| retry_slot(now, delay));
         let before = std::mem::replace(due, at);
         if let Some(before) = before {
-            self.due.remove(&(before, id));
+            self.due.cancel(id, before);
         }
         match at {
-            Some(at) => drop(self.due.insert((at, id))),
+            Some(at) => self.due.add(id, at),
             None => drop(self.waiting.remove(&id)),
         }
     }
 
     /// A job has a place, or is gone.
-    pub(super) fn forget(&mut self, id: u32) {
+    pub(in crate::pass) fn forget(&mut self, id: u32) {
         if let Some((_, Some(at))) = self.waiting.remove(&id) {
-            self.due.remove(&(at, id));
+            self.due.cancel(id, at);
         }
     }
 }

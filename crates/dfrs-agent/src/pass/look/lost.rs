@@ -9,16 +9,16 @@ use crate::job::placement::NamedPlacement;
 
 /// Where each of them was.
 #[derive(Debug, Default)]
-pub(super) struct Lost(BTreeMap<u32, NamedPlacement>);
+pub(in crate::pass) struct Lost(BTreeMap<u32, NamedPlacement>);
 
 impl Lost {
     /// These, which were there.
-    pub(super) const fn of(places: BTreeMap<u32, NamedPlacement>) -> Self {
+    pub(in crate::pass) const fn of(places: BTreeMap<u32, NamedPlacement>) -> Self {
         Self(places)
     }
 
     /// Slurm does not know this job any more.
-    pub(super) fn add(&mut self, id: u32, record: &LedgerRecord) {
+    pub(in crate::pass) fn add(&mut self, id: u32, record: &LedgerRecord) {
         let place = record.life.last_place();
         if !place.0.is_empty() {
             self.0.insert(id, place.clone());
@@ -26,7 +26,7 @@ impl Lost {
     }
 
     /// Another job has got this id. Returns where the one before it was.
-    pub(super) fn take(&mut self, id: u32) -> Option<NamedPlacement> {
+    pub(in crate::pass) fn take(&mut self, id: u32) -> Option<NamedPlacement> {
         self.0.remove(&id)
     }
 }

@@ -6,16 +6,16 @@
 use dfrs_core::Time;
 use dfrs_proto::conf::Mode;
 
-use super::Agent;
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::Warning;
+use crate::pass::Agent;
 use crate::slurm::port::{Ending, LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has a job that is over queued again if it ended after its warning. Returns its record if it
     /// is really over.
-    pub(super) fn requeue_if_warned(
+    pub(in crate::pass) fn requeue_if_warned(
         &mut self,
         id: u32,
         mut record: LedgerRecord,

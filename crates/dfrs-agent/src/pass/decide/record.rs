@@ -3,14 +3,14 @@
 use dfrs_core::{Decision, Events, Plan, Policy, Time, Violation};
 use dfrs_scenario::{ScenarioOutcome, Snapshot};
 
-use super::Agent;
 use crate::daemons::Daemons;
+use crate::pass::Agent;
 use crate::publish::recorder::Occasion;
 use crate::slurm::port::{LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Records a decision whose plan breaks rules, or that was requested.
-    pub(super) fn record(
+    pub(in crate::pass) fn record(
         &mut self,
         policy: &Policy,
         decision: &Decision<'_>,
@@ -21,7 +21,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) {
         let (occasion, title) = if !violations.is_empty() {
             (Occasion::Dropped, "a plan that was dropped")
-        } else if self.recorder.is_requested() {
+        } else if self.publisher.recorder.is_requested() {
             (Occasion::Requested, "a decision that was asked for")
         } else {
             return;
@@ -36,7 +36,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             events,
             outcome: Some(&outcome),
         };
-        match self.recorder.save(occasion, &snapshot.to_string()) {
+        match self
+            .publisher
+            .recorder
+            .save(occasion, &snapshot.to_string())
+        {
             Ok(Some(place)) => {
                 let text = format!("{title} is in {place}; 'dfrs decide' shows it");
                 self.slurm.log(LogLevel::Info, &text);

@@ -4,16 +4,16 @@
 
 use dfrs_proto::conf::Mode;
 
-use super::Agent;
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
+use crate::pass::Agent;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LimitExtension, LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Takes back the extensions of all waiting jobs. Before any other query about them: a job that
     /// starts has its own limit. O(these).
-    pub(super) fn take_back_time(&mut self) {
+    pub(in crate::pass) fn take_back_time(&mut self) {
         if !self.may_change_limits() {
             return;
         }
@@ -32,7 +32,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Slurm uses the record of a run of scrontab for the next one.
-    pub(super) fn take_back_time_of_crontab(
+    pub(in crate::pass) fn take_back_time_of_crontab(
         &mut self,
         id: u32,
         ended: &LedgerRecord,
@@ -48,7 +48,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     fn may_change_limits(&self) -> bool {
-        self.config.mode == Mode::Full || self.gives_back
+        self.config.mode == Mode::Full || self.giving_back.everything
     }
 
     /// Requests it from Slurm. Returns whether Slurm did it.

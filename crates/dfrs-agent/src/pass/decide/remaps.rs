@@ -14,7 +14,7 @@ const MAX_PERIODS: i64 = 10;
 
 /// When the next remap is due.
 #[derive(Debug)]
-pub(super) struct Remaps {
+pub(in crate::pass) struct Remaps {
     next: Time,
     /// Then it is due in any case.
     latest: Time,
@@ -25,7 +25,7 @@ pub(super) struct Remaps {
 
 impl Remaps {
     /// None before `next`.
-    pub(super) fn from(next: Time) -> Self {
+    pub(in crate::pass) fn from(next: Time) -> Self {
         Self {
             next,
             latest: next,
@@ -35,12 +35,12 @@ impl Remaps {
     }
 
     /// Whether a remap is due.
-    pub(super) fn is_due(&self, now: Time) -> bool {
+    pub(in crate::pass) fn is_due(&self, now: Time) -> bool {
         now >= self.due()
     }
 
     /// When that is next, unless the last one is carried out before.
-    pub(super) fn due(&self) -> Time {
+    pub(in crate::pass) fn due(&self) -> Time {
         if self.leaving.is_empty() {
             self.next
         } else {
@@ -49,14 +49,14 @@ impl Remaps {
     }
 
     /// It is being done; the next is due after `period`.
-    pub(super) fn begin(&mut self, now: Time, period: Span) {
+    pub(in crate::pass) fn begin(&mut self, now: Time, period: Span) {
         self.last = now;
         self.next = Time(now.0 + period.0);
         self.latest = Time(now.0 + MAX_PERIODS * period.0);
     }
 
     /// What it led to.
-    pub(super) fn carry_out(&mut self, plan: &Plan) {
+    pub(in crate::pass) fn carry_out(&mut self, plan: &Plan) {
         let leaving = plan
             .actions
             .iter()
@@ -68,7 +68,7 @@ impl Remaps {
 
     /// Follows whether the jobs of the remap have given up their places. Returns how long they took
     /// if that puts off the next remap.
-    pub(super) fn follow(&mut self, ledger: &Ledger, now: Time) -> Option<Span> {
+    pub(in crate::pass) fn follow(&mut self, ledger: &Ledger, now: Time) -> Option<Span> {
         if self.leaving.is_empty() {
             return None;
         }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
 
-use super::admission::MAX_QUERIES;
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::pass::admit::admission::MAX_QUERIES;
+use crate::pass::{Agent, SECOND};
 use crate::probe::PassPart;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
@@ -26,7 +26,7 @@ const ARRAYS_INTERVAL: Span = Span(8 * SECOND);
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Gives tasks of arrays records of their own: of the arrays that Slurm would start, as many
     /// tasks as there is room for, but always one, because room may be made for it.
-    pub(super) fn split_arrays(&mut self, now: Time) -> Result<(), SlurmError> {
+    pub(in crate::pass) fn split_arrays(&mut self, now: Time) -> Result<(), SlurmError> {
         let arrays = self.lists.arrays();
         if self.config.mode != Mode::Full {
             self.read_arrays(&arrays, now);
@@ -49,16 +49,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         // Arrays that need no query now are new when they need one.
         asked.iter().for_each(|id| {
             if ids.binary_search(id).is_err() {
-                self.array_admission.forget(*id);
+                self.queue.array_admission.forget(*id);
             }
         });
-        self.array_admission.take_unwritten();
+        self.queue.array_admission.take_unwritten();
         for ((id, count), allowed) in wanted.into_iter().zip(allowed) {
             if allowed.is_err() {
-                self.array_admission.refuse(id, now);
+                self.queue.array_admission.refuse(id, now);
                 continue;
             }
-            self.array_admission.forget(id);
+            self.queue.array_admission.forget(id);
             split = true;
             if let Err(problem) = self.slurm.split_array(id, count) {
                 let text = format!("job array {id}: tasks stay together: {problem}");
@@ -74,11 +74,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Has the journal know since when tasks wait that get records only when Slurm starts them.
     fn read_arrays(&mut self, arrays: &[u32], now: Time) {
-        let is_due = now.0 - self.arrays_read.0 >= ARRAYS_INTERVAL.0;
-        let Some(journal) = self.journal.as_mut().filter(|_| is_due) else {
+        let is_due = now.0 - self.looks.arrays_read.0 >= ARRAYS_INTERVAL.0;
+        let Some(journal) = self.publisher.journal.as_mut().filter(|_| is_due) else {
             return;
         };
-        self.arrays_read = now;
+        self.looks.arrays_read = now;
         let answers = match arrays {
             [] => Vec::new(),
             arrays => self.slurm.wait_for_room(arrays),
@@ -88,9 +88,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The arrays that Slurm has not refused, or not recently.
     fn arrays_to_query(&mut self, arrays: Vec<u32>, now: Time) -> Vec<u32> {
-        let is_new = |id: &u32| self.array_admission.answer(*id).is_none();
+        let is_new = |id: &u32| self.queue.array_admission.answer(*id).is_none();
         let fresh = arrays.iter().copied().filter(is_new).collect();
-        let questions = self.array_admission.due_queries(&fresh, MAX_QUERIES, now);
+        let questions = self
+            .queue
+            .array_admission
+            .due_queries(&fresh, MAX_QUERIES, now);
         arrays
             .into_iter()
             .filter(|id| questions.contains(id))

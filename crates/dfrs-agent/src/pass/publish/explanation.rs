@@ -6,11 +6,11 @@ use dfrs_core::{Action, Need, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::explain::{Explanation, LastDecision, MAX_ENTRIES, OnNode, VERSION};
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::mobility::{is_settling, mobility_now};
 use crate::job::placement::NamedPlacement;
+use crate::pass::{Agent, SECOND};
 use crate::plan::needs::need_of;
 use crate::plan::weights::deadline_boosted;
 use crate::publish::live_journal::Expected;
@@ -37,7 +37,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .map_or(Span::ZERO, LedgerRecord::virtual_time);
         let since = record.map_or(job.submit_seconds, LedgerRecord::waits_since);
         let flow_time = (seconds(now) - as_float(since)).max(0.0);
-        let weight = self.weights.of(job);
+        let weight = self.planner.weights.of(job);
         let boosted = record.is_some_and(|record| record.deadline_boost);
         let weight = if boosted {
             deadline_boosted(weight)
@@ -53,7 +53,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             mode: mode(self.config.mode).to_owned(),
             phase: phase(job, record).to_owned(),
             why: self.reason(job, &self.seen),
-            last_change: self.last_changes.get(&job.id).cloned(),
+            last_change: self.planner.last_changes.get(&job.id).cloned(),
             node_count: number(nodes.0.len()),
             nodes: on_nodes(&nodes),
             tasks: job.tasks,
@@ -68,7 +68,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             mobility: mobility_now(job, &self.config).to_string(),
             recent_moves: record.map_or(0, |record| record.life.recent_moves(now)),
             most_moves: self.config.policy.settings.budget.moves_per_job,
-            next_remap: seconds(self.remaps.due()),
+            next_remap: seconds(self.planner.remaps.due()),
             not_before: self.not_before(job, record, now).map(seconds),
             co_located: number(co_located.len()),
             co_located_jobs: co_located.into_iter().take(MAX_ENTRIES).collect(),
@@ -123,7 +123,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Option<Time> {
         let held = record.map(|record| record.life.not_before());
-        let refused = self.refusals.next_of(job.id, now);
+        let refused = self.planner.refusals.next_of(job.id, now);
         held.into_iter().chain(refused).filter(|at| *at > now).max()
     }
 
@@ -177,7 +177,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         if job.state == ObservedState::Running {
             let silent = nodes.0.iter().map(|spot| &spot.node);
-            let silent: Vec<&String> = silent.filter(|name| self.silent.contains(*name)).collect();
+            let silent: Vec<&String> = silent
+                .filter(|name| self.nodes.silent.contains(*name))
+                .collect();
             if let Some(first) = silent.first() {
                 notes.push(format!(
                     "dfrsd does not answer on {} of its nodes ({first}): there it has no cap",
@@ -191,7 +193,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "it uses less CPU than requested and counts with a need of {need}; its full request is restored within seconds when it is throttled"
             ));
         }
-        let left_out: Vec<&str> = self.refusals.left_out(job.id, now).take(5).collect();
+        let left_out: Vec<&str> = self
+            .planner
+            .refusals
+            .left_out(job.id, now)
+            .take(5)
+            .collect();
         if !left_out.is_empty() {
             notes.push(format!(
                 "Slurm refused to start it on {}; these are left out for a while",
@@ -205,7 +212,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Keeps what was decided about jobs, for later queries and for the journal.
-    pub(super) fn record_changes(&mut self, actions: &[(&Action, String)], now: Time) {
+    pub(in crate::pass) fn record_changes(&mut self, actions: &[(&Action, String)], now: Time) {
         for (action, why) in actions {
             let Ok(job) = u32::try_from(action.job().0) else {
                 continue;
@@ -215,7 +222,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 what: action.verb().to_owned(),
                 why: why.clone(),
             };
-            self.last_changes.insert(job, change);
+            self.planner.last_changes.insert(job, change);
             if self.config.mode == Mode::Full {
                 let expected = match action.mapping() {
                     Some(_) => Expected::Place,

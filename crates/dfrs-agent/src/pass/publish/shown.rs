@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Span, Time, Yield};
 use dfrs_proto::conf::Mode;
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::pass::{Agent, SECOND};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 
@@ -15,7 +15,7 @@ const INTERVAL: Span = Span(10 * SECOND);
 
 /// What is shown of the jobs' yields.
 #[derive(Debug, Default)]
-pub(super) struct ShownYields {
+pub(in crate::pass) struct ShownYields {
     /// In hundredths.
     yields: BTreeMap<u32, u32>,
     /// Jobs that changed since.
@@ -25,7 +25,7 @@ pub(super) struct ShownYields {
 
 impl ShownYields {
     /// This job changed.
-    pub(super) fn note(&mut self, id: u32) {
+    pub(in crate::pass) fn note(&mut self, id: u32) {
         self.changed.insert(id);
     }
 
@@ -37,24 +37,24 @@ impl ShownYields {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether yields are to be shown.
-    pub(super) fn shows_yields(&self) -> bool {
+    pub(in crate::pass) fn shows_yields(&self) -> bool {
         let asked = self.config.show_yield_in.is_some();
-        asked && self.config.mode == Mode::Full && !self.gives_back
+        asked && self.config.mode == Mode::Full && !self.giving_back.everything
     }
 
     /// Shows the yields of jobs that changed. O(jobs that did).
-    pub(super) fn show_yields(&mut self, observation: &Observation, now: Time) {
-        if !self.shown.is_due(now) {
+    pub(in crate::pass) fn show_yields(&mut self, observation: &Observation, now: Time) {
+        if !self.publisher.shown.is_due(now) {
             return;
         }
-        self.shown.followed = now;
-        let changed = std::mem::take(&mut self.shown.changed);
+        self.publisher.shown.followed = now;
+        let changed = std::mem::take(&mut self.publisher.shown.changed);
         let mut news = Vec::new();
         for id in changed {
             let shown = self.to_show(id, observation);
             let before = match shown {
-                Some(hundredths) => self.shown.yields.insert(id, hundredths),
-                None => self.shown.yields.remove(&id),
+                Some(hundredths) => self.publisher.shown.yields.insert(id, hundredths),
+                None => self.publisher.shown.yields.remove(&id),
             };
             if before != shown {
                 news.push((id, shown));
@@ -67,7 +67,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Removes all yields that are shown: the next agent may show none.
     pub fn clear_yields(&mut self) {
-        let shown = std::mem::take(&mut self.shown.yields).into_keys();
+        let shown = std::mem::take(&mut self.publisher.shown.yields).into_keys();
         let news: Vec<(u32, Option<u32>)> = shown.map(|id| (id, None)).collect();
         if !news.is_empty() {
             self.slurm.show_yields(&news);

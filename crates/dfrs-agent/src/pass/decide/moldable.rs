@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use dfrs_core::Time;
 
-use super::Agent;
-use super::decide::MAX_TRIES;
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{JobContext, LifeEvent};
+use crate::pass::Agent;
+use crate::pass::decide::MAX_TRIES;
 use crate::plan::cluster::PassFacts;
 use crate::plan::moldable::speedup::parse_comment;
 use crate::plan::moldable::{MoldablePlan, Outlook, WaitHistory, decide, reason};
@@ -18,7 +18,7 @@ use crate::slurm::records::ObservedJob;
 
 /// What is known of these partitions between decisions.
 #[derive(Debug, Default)]
-pub(super) struct Moldable {
+pub(in crate::pass) struct Moldable {
     /// Something has happened that may let a job start.
     is_stale: bool,
     /// What was expected to happen by then, and may not have.
@@ -30,12 +30,12 @@ pub(super) struct Moldable {
 
 impl Moldable {
     /// When there is something to decide about although nothing happens.
-    pub(super) fn next(&self) -> Option<Time> {
+    pub(in crate::pass) fn next(&self) -> Option<Time> {
         self.next
     }
 
     /// What is expected of this job.
-    pub(super) fn outlook(&self, id: u32) -> Option<&Outlook> {
+    pub(in crate::pass) fn outlook(&self, id: u32) -> Option<&Outlook> {
         self.plan.outlook.get(&id)
     }
 
@@ -46,13 +46,17 @@ impl Moldable {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether this job is of a partition of moldable jobs.
-    pub(super) fn is_moldable(&self, job: &ObservedJob) -> bool {
+    pub(in crate::pass) fn is_moldable(&self, job: &ObservedJob) -> bool {
         self.config.moldable(&job.partition).is_some()
     }
 
     /// Of these jobs, which may start, those that the core decides about. The others are decided
     /// about separately.
-    pub(super) fn leave_to_core(&mut self, submitted: Vec<u32>, seen: &Observation) -> Vec<u32> {
+    pub(in crate::pass) fn leave_to_core(
+        &mut self,
+        submitted: Vec<u32>,
+        seen: &Observation,
+    ) -> Vec<u32> {
         let moldable = |id: &u32| seen.job(*id).is_some_and(|job| self.is_moldable(job));
         let (moldable, others): (Vec<u32>, Vec<u32>) = submitted.into_iter().partition(moldable);
         if !moldable.is_empty() {
@@ -62,29 +66,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// There may be room that was not there before.
-    pub(super) fn invalidate_moldable_plan(&mut self) {
-        self.moldable.is_stale = true;
+    pub(in crate::pass) fn invalidate_moldable_plan(&mut self) {
+        self.planner.moldable.is_stale = true;
     }
 
     /// Decides about jobs of partitions of moldable jobs, if anything has happened. Returns how
     /// many wait there.
-    pub(super) fn decide_about_moldable(&mut self, seen: &Observation, now: Time) -> u32 {
-        if !self.moldable.is_due(now) || self.config.moldable_names().is_empty() {
+    pub(in crate::pass) fn decide_about_moldable(&mut self, seen: &Observation, now: Time) -> u32 {
+        if !self.planner.moldable.is_due(now) || self.config.moldable_names().is_empty() {
             return 0;
         }
-        self.moldable.is_stale = false;
+        self.planner.moldable.is_stale = false;
         let mut tries = 1;
         let plan = loop {
             let facts = PassFacts {
                 config: &self.config,
-                swap: &self.swap,
-                ready: self.admission.ready(),
-                refusals: &self.refusals,
-                excluded: &self.excluded,
-                weights: self.weights,
+                swap: &self.nodes.swap,
+                ready: self.queue.admission.ready(),
+                refusals: &self.planner.refusals,
+                excluded: &self.planner.excluded,
+                weights: self.planner.weights,
                 now,
             };
-            let plan = decide(seen, &self.ledger, &facts, &self.moldable.history);
+            let plan = decide(seen, &self.ledger, &facts, &self.planner.moldable.history);
             if self.would_start(&plan.jobs(), seen, now) || tries == MAX_TRIES {
                 break plan;
             }
@@ -101,31 +105,35 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Keeps what is expected of jobs that wait. Returns how many do.
     fn expect_moldable(&mut self, plan: MoldablePlan, now: Time) -> u32 {
-        let before = &self.moldable.plan.outlook;
+        let before = &self.planner.moldable.plan.outlook;
         let either: BTreeSet<u32> = before.keys().chain(plan.outlook.keys()).copied().collect();
         let differs = |id: &u32| before.get(id) != plan.outlook.get(id);
         let different = either.into_iter().filter(differs);
         self.lists.unexplained.extend(different);
-        self.moldable.history.update(&plan, now);
-        self.moldable.next = plan.next(now);
+        self.planner.moldable.history.update(&plan, now);
+        self.planner.moldable.next = plan.next(now);
         let waiting = u32::try_from(plan.outlook.len()).unwrap_or(u32::MAX);
-        self.moldable.plan = plan;
+        self.planner.moldable.plan = plan;
         waiting
     }
 
     /// What a job of these partitions waits for, as far as the last decision says.
-    pub(super) fn moldable_reason(
+    pub(in crate::pass) fn moldable_reason(
         &self,
         job: &ObservedJob,
         record: &LedgerRecord,
     ) -> Option<String> {
         let waits = record.life.is_waiting() && self.is_moldable(job);
-        let outlook = self.moldable.outlook(job.id).filter(|_| waits)?;
-        Some(reason(outlook, |time| self.ahead.wall(time), self.looked))
+        let outlook = self.planner.moldable.outlook(job.id).filter(|_| waits)?;
+        Some(reason(
+            outlook,
+            |time| self.looks.ahead.wall(time),
+            self.looks.at,
+        ))
     }
 
     /// What else there is to say of a job of these partitions.
-    pub(super) fn moldable_notes(&self, job: &ObservedJob, notes: &mut Vec<String>) {
+    pub(in crate::pass) fn moldable_notes(&self, job: &ObservedJob, notes: &mut Vec<String>) {
         if !self.is_moldable(job) {
             return;
         }
@@ -142,7 +150,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Jobs of these partitions that are parked, or are to give up their places, come back or stay:
     /// their partition had another policy before.
-    pub(super) fn hand_back_moldable(&mut self, seen: &Observation, now: Time) {
+    pub(in crate::pass) fn hand_back_moldable(&mut self, seen: &Observation, now: Time) {
         if self.config.moldable_names().is_empty() {
             return;
         }

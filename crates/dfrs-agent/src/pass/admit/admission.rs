@@ -4,26 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
-use super::SECOND;
+use crate::due_times::DueTimes;
+use crate::pass::SECOND;
 
 /// Slurm is queried again about a job that it refused after this time, doubled each time up to the
 /// maximum: a dependency ends, a begin time passes, a limit has room.
 const MIN_BACKOFF: Span = Span(SECOND);
 const MAX_BACKOFF: Span = Span(8 * SECOND);
 /// Jobs queried again in one pass: each query takes slurmctld's locks for some microseconds.
-pub(super) const MAX_QUERIES: usize = 500;
+pub(in crate::pass) const MAX_QUERIES: usize = 500;
 /// Jobs queried again in one pass where their records are only read, for a fraction of a
 /// microsecond each: a pass costs more.
-pub(super) const MAX_READS: usize = 20_000;
+pub(in crate::pass) const MAX_READS: usize = 20_000;
 
 /// What Slurm answered about the jobs that wait.
 #[derive(Debug, Default)]
-pub(super) struct Admission {
+pub(in crate::pass) struct Admission {
     ready: BTreeSet<u32>,
     /// When each job that was refused, or admitted for a while, is queried again, and the backoff
     /// until then.
     again: BTreeMap<u32, (Time, Span)>,
-    due: BTreeSet<(Time, u32)>,
+    due: DueTimes,
     /// Jobs about which Slurm was queried at this time.
     queried: (Time, BTreeSet<u32>),
     /// Jobs that became ready or no longer are.
@@ -34,31 +35,30 @@ pub(super) struct Admission {
 
 impl Admission {
     /// The jobs that may start.
-    pub(super) fn ready(&self) -> &BTreeSet<u32> {
+    pub(in crate::pass) fn ready(&self) -> &BTreeSet<u32> {
         &self.ready
     }
 
     /// The jobs to query now, if any: those of `fresh` about which Slurm was not queried yet, and
     /// some of those whose answers are too old; `max` at most.
-    pub(super) fn due_queries(
+    pub(in crate::pass) fn due_queries(
         &self,
         fresh: &BTreeSet<u32>,
         max: usize,
         now: Time,
     ) -> BTreeSet<u32> {
-        let again = self.due.iter().take_while(|(at, _)| *at <= now);
-        let again = again.take(max).map(|(_, id)| *id);
+        let again = self.due.due(now).take(max);
         let unknown = fresh.iter().filter(|id| !self.ready.contains(id));
         again.chain(unknown.copied()).collect()
     }
 
     /// When the next job is to be queried again.
-    pub(super) fn next(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+    pub(in crate::pass) fn next(&self) -> Option<Time> {
+        self.due.next()
     }
 
     /// The jobs about which Slurm was queried at this time.
-    pub(super) fn queried_at(&self, now: Time) -> BTreeSet<u32> {
+    pub(in crate::pass) fn queried_at(&self, now: Time) -> BTreeSet<u32> {
         let (at, jobs) = &self.queried;
         if *at == now {
             jobs.clone()
@@ -68,17 +68,17 @@ impl Admission {
     }
 
     /// The jobs that became ready, or no longer are, since the last call.
-    pub(super) fn take_changed(&mut self) -> BTreeSet<u32> {
+    pub(in crate::pass) fn take_changed(&mut self) -> BTreeSet<u32> {
         std::mem::take(&mut self.changed)
     }
 
     /// The jobs whose answer from Slurm changed since the last call.
-    pub(super) fn take_unwritten(&mut self) -> BTreeSet<u32> {
+    pub(in crate::pass) fn take_unwritten(&mut self) -> BTreeSet<u32> {
         std::mem::take(&mut self.unwritten)
     }
 
     /// Whether this pending job may start, by Slurm's last answer; `None`: Slurm was not queried.
-    pub(super) fn answer(&self, id: u32) -> Option<bool> {
+    pub(in crate::pass) fn answer(&self, id: u32) -> Option<bool> {
         let is_ready = self.ready.contains(&id);
         (is_ready || self.again.contains_key(&id)).then_some(is_ready)
     }
@@ -91,7 +91,7 @@ impl Admission {
     }
 
     /// Slurm would start this job.
-    pub(super) fn admit(&mut self, id: u32, now: Time) {
+    pub(in crate::pass) fn admit(&mut self, id: u32, now: Time) {
         self.note_queried(id, now);
         if !self.ready.contains(&id) {
             self.forget(id);
@@ -102,12 +102,12 @@ impl Admission {
     }
 
     /// What Slurm said of this job, which may start, holds for a while only.
-    pub(super) fn query_again(&mut self, id: u32, now: Time) {
+    pub(in crate::pass) fn query_again(&mut self, id: u32, now: Time) {
         self.query_after(id, MAX_BACKOFF, now);
     }
 
     /// Slurm would not start this job now.
-    pub(super) fn refuse(&mut self, id: u32, now: Time) {
+    pub(in crate::pass) fn refuse(&mut self, id: u32, now: Time) {
         self.note_queried(id, now);
         let before = self.again.get(&id).map(|(_, wait)| *wait);
         let before = before.filter(|_| !self.ready.contains(&id));
@@ -120,7 +120,7 @@ impl Admission {
     }
 
     /// Slurm would start this job, but not yet: it is queried again after a while, like a new job.
-    pub(super) fn defer(&mut self, id: u32, now: Time) {
+    pub(in crate::pass) fn defer(&mut self, id: u32, now: Time) {
         self.forget(id);
         self.query_after(id, MAX_BACKOFF, now);
     }
@@ -129,17 +129,17 @@ impl Admission {
         self.unschedule(id);
         let at = Time(now.0 + wait.0);
         self.again.insert(id, (at, wait));
-        self.due.insert((at, id));
+        self.due.add(id, at);
     }
 
     fn unschedule(&mut self, id: u32) {
         if let Some((at, _)) = self.again.remove(&id) {
-            self.due.remove(&(at, id));
+            self.due.cancel(id, at);
         }
     }
 
     /// The job no longer waits, or is another one than it was.
-    pub(super) fn forget(&mut self, id: u32) {
+    pub(in crate::pass) fn forget(&mut self, id: u32) {
         if self.ready.remove(&id) {
             self.changed.insert(id);
         }

@@ -1,14 +1,39 @@
 //! Keeping the ledger in the state file.
 
-use super::Agent;
+use std::collections::BTreeMap;
+
 use crate::daemons::Daemons;
-use crate::job::ledger::LedgerRecord;
-use crate::publish::state::{Head, PersistedJob, State, StateChanges};
+use crate::job::ledger::{Ledger, LedgerRecord};
+use crate::pass::Agent;
+use crate::publish::state::{Head, PersistedJob, State, StateChanges, Store};
 use crate::slurm::port::Slurm;
+
+/// What was kept last, and where.
+pub(in crate::pass) struct Saved {
+    pub(in crate::pass) store: Box<dyn Store>,
+    jobs: BTreeMap<u32, LedgerRecord>,
+    /// What was kept beside the jobs, by this agent.
+    head: Option<Head>,
+    /// The number of the changes that were kept last.
+    pub(in crate::pass) number: u64,
+}
+
+impl Saved {
+    /// The ledger is as it was kept.
+    pub(in crate::pass) fn new(store: Box<dyn Store>, ledger: &Ledger) -> Self {
+        let jobs = ledger.iter().map(|(id, record)| (id, record.clone()));
+        Self {
+            store,
+            jobs: jobs.collect(),
+            head: None,
+            number: 0,
+        }
+    }
+}
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps what changed in the ledger and must survive.
-    pub(super) fn save(&mut self) {
+    pub(in crate::pass) fn save(&mut self) {
         let jobs = self.unsaved_changes();
         if !jobs.jobs.is_empty() {
             self.persist(jobs, false);
@@ -17,33 +42,33 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// As [`Self::save`], and waits until it survives a crash: what is done in Slurm next is known
     /// again after a crash by what was kept before it. The store bounds the wait.
-    pub(super) fn save_durably(&mut self) {
+    pub(in crate::pass) fn save_durably(&mut self) {
         self.save();
-        self.store.wait(self.kept);
+        self.publisher.saved.store.wait(self.publisher.saved.number);
     }
 
     /// The last thing that an agent keeps.
-    pub(super) fn persist_in_order(&mut self) {
+    pub(in crate::pass) fn persist_in_order(&mut self) {
         let changes = self.unsaved_changes();
         self.persist(changes, true);
-        self.store.finish();
+        self.publisher.saved.store.finish();
     }
 
     /// All that is to be kept.
-    pub(super) fn state(&self) -> State {
+    pub(in crate::pass) fn state(&self) -> State {
         let mut state = State {
             ledger: self.ledger.clone(),
             ..State::default()
         };
-        state.set_head(self.head.clone().unwrap_or_default());
+        state.set_head(self.publisher.saved.head.clone().unwrap_or_default());
         state
     }
 
     /// Keeps the head, if it changed. Returns the number of the changes that it is kept by.
-    pub(super) fn persist_head(&mut self) -> u64 {
+    pub(in crate::pass) fn persist_head(&mut self) -> u64 {
         let changes = self.unsaved_changes();
         self.persist(changes, false);
-        self.kept
+        self.publisher.saved.number
     }
 
     /// What is to be kept of the jobs that changed.
@@ -51,7 +76,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let mut changes = StateChanges::default();
         for id in std::mem::take(&mut self.lists.unsaved) {
             let record = self.ledger.get(id);
-            let differs = match (self.saved.get(&id), record) {
+            let differs = match (self.publisher.saved.jobs.get(&id), record) {
                 (Some(before), Some(after)) => differs(before, after),
                 (before, after) => before.is_some() != after.is_some(),
             };
@@ -60,8 +85,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
             changes.jobs.insert(id, record.and_then(PersistedJob::of));
             match record {
-                Some(record) => drop(self.saved.insert(id, record.clone())),
-                None => drop(self.saved.remove(&id)),
+                Some(record) => drop(self.publisher.saved.jobs.insert(id, record.clone())),
+                None => drop(self.publisher.saved.jobs.remove(&id)),
             }
         }
         changes
@@ -72,16 +97,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let head = Head {
             partitions: self.partitions(),
             journal: self.config.journal.clone(),
-            experience: self.planned.experience().clone(),
-            ahead: self.ahead,
+            experience: self.planner.planned.experience().clone(),
+            ahead: self.looks.ahead,
             in_order,
         };
-        if self.head.as_ref() != Some(&head) {
+        if self.publisher.saved.head.as_ref() != Some(&head) {
             changes.head = Some(head.clone());
-            self.head = Some(head);
+            self.publisher.saved.head = Some(head);
         }
         if !changes.is_empty() {
-            self.kept = self.store.save(changes);
+            self.publisher.saved.number = self.publisher.saved.store.save(changes);
         }
     }
 }

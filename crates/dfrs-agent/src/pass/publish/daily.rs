@@ -3,8 +3,8 @@
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::pass::{Agent, SECOND};
 use crate::probe::PassDurations;
 use crate::slurm::port::{LogLevel, Slurm};
 
@@ -12,7 +12,7 @@ const DAY: Span = Span(24 * 3600 * SECOND);
 
 /// What was seen since the last line.
 #[derive(Debug)]
-pub(super) struct Daily {
+pub(in crate::pass) struct Daily {
     since: Time,
     came: u64,
     ended: u64,
@@ -20,7 +20,7 @@ pub(super) struct Daily {
 
 impl Daily {
     /// Nothing was seen yet.
-    pub(super) fn from(now: Time) -> Self {
+    pub(in crate::pass) fn from(now: Time) -> Self {
         Self {
             since: now,
             came: 0,
@@ -29,7 +29,7 @@ impl Daily {
     }
 
     /// So many jobs came, and so many ended.
-    pub(super) fn count(&mut self, came: usize, ended: usize) {
+    pub(in crate::pass) fn count(&mut self, came: usize, ended: usize) {
         self.came += came as u64;
         self.ended += ended as u64;
     }
@@ -58,11 +58,11 @@ impl Daily {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Says once a day what was seen, where Slurm schedules and DFRS watches.
-    pub(super) fn log_daily_summary(&mut self, now: Time) {
+    pub(in crate::pass) fn log_daily_summary(&mut self, now: Time) {
         if self.config.mode != Mode::Shadow {
             return;
         }
-        if let Some(day) = self.daily.take(now) {
+        if let Some(day) = self.publisher.daily.take(now) {
             let line = day.line(now, self.probe.take_passes());
             self.slurm.log(LogLevel::Info, &line);
         }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use dfrs_core::{Action, Bytes, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
-use super::Agent;
 use crate::daemons::Daemons;
 use crate::job::life::{JobContext, LifeEvent};
 use crate::job::limits::needed_share;
 use crate::job::mobility::is_settling;
 use crate::job::reservations::{is_reserved, must_vacate};
+use crate::pass::Agent;
 use crate::plan::cluster::{swap_in_use, swap_of};
 use crate::publish::live_journal::Expected;
 use crate::slurm::observation::Observation;
@@ -20,7 +20,7 @@ use crate::slurm::request::{MIB, memory_on_node};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows the reservations on the nodes of jobs. O(jobs with such nodes, or with deadlines).
-    pub(super) fn follow_reservations(&mut self, seen: &Observation, now: Time) {
+    pub(in crate::pass) fn follow_reservations(&mut self, seen: &Observation, now: Time) {
         if self.config.mode != Mode::Full {
             return;
         }
@@ -37,14 +37,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
         // Jobs that may come back are looked at when capacity is freed.
-        self.capacity_freed |= self.kept_away.iter().any(|id| !kept_away.contains(id));
-        let differ = kept_away.symmetric_difference(&self.kept_away);
+        self.lists.capacity_freed |= self
+            .planner
+            .kept_away
+            .iter()
+            .any(|id| !kept_away.contains(id));
+        let differ = kept_away.symmetric_difference(&self.planner.kept_away);
         self.lists.unexplained.extend(differ.copied());
-        self.kept_away = kept_away;
+        self.planner.kept_away = kept_away;
     }
 
     /// Whether it is parked on nodes that are reserved.
-    pub(super) fn is_kept_away(&self, job: &ObservedJob, now: Time) -> bool {
+    pub(in crate::pass) fn is_kept_away(&self, job: &ObservedJob, now: Time) -> bool {
         self.is_parked(job.id) && is_reserved(job, &self.config, now)
     }
 
@@ -123,7 +127,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         job.places.iter().all(|place| {
             seen.node_position(place.node).is_some_and(|position| {
                 let own = memory_on_node(job, place.tasks, seen);
-                let swap = swap_of(&seen.nodes()[position].name, &self.swap, &self.config);
+                let swap = swap_of(&seen.nodes()[position].name, &self.nodes.swap, &self.config);
                 let in_use = swap_in_use(position, seen, &self.ledger, |_, _| true);
                 swap > Bytes(0) && in_use.0.saturating_add(own.saturating_mul(MIB)) <= swap.0
             })

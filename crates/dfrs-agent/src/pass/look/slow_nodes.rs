@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
-use super::SECOND;
 use crate::daemons::{NodeFacts, SwapEighths};
 use crate::job::placement::NamedPlacement;
+use crate::pass::SECOND;
 
 /// A node is left alone for as long as it had to park the job, for twice as long after each further
 /// failure in a row, and never for more than so many times as long.
@@ -27,13 +27,13 @@ struct SlowNode {
 
 /// Nodes on which the last job to be parked was not parked in time.
 #[derive(Debug, Default)]
-pub(super) struct SlowNodes(BTreeMap<String, SlowNode>);
+pub(in crate::pass) struct SlowNodes(BTreeMap<String, SlowNode>);
 
 impl SlowNodes {
     /// Notes that this job was not parked here within `timeout`; which of its nodes was too slow,
     /// or whether the cause is the job, is not known. Returns a line about the nodes that are left
     /// alone for it.
-    pub(super) fn add(
+    pub(in crate::pass) fn add(
         &mut self,
         job: u32,
         placement: &NamedPlacement,
@@ -66,19 +66,19 @@ impl SlowNodes {
     }
 
     /// Whether there is none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::pass) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// A job here was parked in time.
-    pub(super) fn clear(&mut self, placement: &NamedPlacement) {
+    pub(in crate::pass) fn clear(&mut self, placement: &NamedPlacement) {
         for spot in &placement.0 {
             self.0.remove(&spot.node);
         }
     }
 
     /// The nodes on which jobs may be parked now, and what they have for that. O(nodes log nodes).
-    pub(super) fn leave_out(&self, facts: &NodeFacts, now: Time) -> SwapEighths {
+    pub(in crate::pass) fn leave_out(&self, facts: &NodeFacts, now: Time) -> SwapEighths {
         let is_slow = |node: &str| self.0.get(node).is_some_and(|slow| slow.until > now);
         let others = facts.can_park.iter().filter(|node| !is_slow(node));
         let swap = others.filter_map(|node| Some((node.clone(), facts.swap_eighths(node)?)));

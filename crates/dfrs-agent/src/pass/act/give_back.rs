@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dfrs_core::Time;
 use dfrs_proto::message::{JobOrder, NodeOrder};
 
-use super::Agent;
 use crate::daemons::{Daemons, OrderChanges};
 use crate::job::life::{JobContext, LifeEvent};
+use crate::pass::Agent;
 use crate::publish::node_orders::{frozen_on, state_of};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
@@ -22,7 +22,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ///
     /// Slurm could not be looked at.
     pub fn give_back(&mut self, now: Time) -> Result<usize, SlurmError> {
-        self.gives_back = true;
+        self.giving_back.everything = true;
         self.learn_from_nodes(now);
         let mut seen = std::mem::take(&mut self.seen);
         let parked = self.give_back_with(&mut seen, now);
@@ -40,7 +40,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The jobs that were left out, ascending.
     pub fn left_out(&self) -> impl Iterator<Item = u32> {
-        self.left_out.iter().copied()
+        self.giving_back.left_out.iter().copied()
     }
 
     fn give_back_with(&mut self, seen: &mut Observation, now: Time) -> Result<usize, SlurmError> {
@@ -58,22 +58,26 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.write_last(seen, now);
         if self.may_have_given_orders() {
             let orders = self.last_orders(seen);
-            let changes = OrderChanges::between(&self.orders, &orders);
+            let changes = OrderChanges::between(&self.nodes.orders, &orders);
             self.order(changes, BTreeMap::new());
         }
         self.save();
         let all = self.ledger.iter();
         let coming = all.filter(|(id, record)| {
-            record.life.depends_on_dfrs() && !self.left_out.contains(id) && seen.job(*id).is_some()
+            record.life.depends_on_dfrs()
+                && !self.giving_back.left_out.contains(id)
+                && seen.job(*id).is_some()
         });
         let coming = coming.count();
-        self.is_thaw_confirmed = coming == 0 && self.have_confirmed_thaw(seen, now);
+        self.giving_back.is_thaw_confirmed = coming == 0 && self.have_confirmed_thaw(seen, now);
         Ok(coming)
     }
 
     /// Whether DFRS may have given orders to the nodes: without them they may not know of DFRS.
     fn may_have_given_orders(&self) -> bool {
-        self.has_begun_before || self.giving_back.has_any() || !self.orders.is_empty()
+        self.giving_back.has_begun_before
+            || self.giving_back.partitions.has_any()
+            || !self.nodes.orders.is_empty()
     }
 
     /// Whether no job was parked any more at the last [`Self::give_back`], and the nodes have
@@ -81,13 +85,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// begin.
     #[must_use]
     pub fn is_thaw_confirmed(&self) -> bool {
-        self.is_thaw_confirmed
+        self.giving_back.is_thaw_confirmed
     }
 
     /// What is parked comes back, but not into a reservation; nothing else is under way. O(jobs).
     fn hand_back(&mut self, seen: &Observation, now: Time) {
         let kept_away = seen.jobs().filter(|job| self.is_kept_away(job, now));
-        self.kept_away = kept_away.map(|job| job.id).collect();
+        self.planner.kept_away = kept_away.map(|job| job.id).collect();
         for job in seen.jobs() {
             self.guarded(job.id, |agent| {
                 agent.note_coming(job.id, now);
@@ -104,7 +108,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let all = seen
             .jobs()
             .map(|job| job.id)
-            .filter(|id| !self.left_out.contains(id));
+            .filter(|id| !self.giving_back.left_out.contains(id));
         self.lists.unexplained.extend(all.collect::<Vec<u32>>());
         if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
             let text = format!("{problem}; reasons stay as they are");
@@ -133,7 +137,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Err(problem) = caught(|| self.write_journal(seen, now)) {
             let text = format!("{problem}; the journal ends here");
             self.slurm.log(LogLevel::Error, &text);
-            self.journal = None;
+            self.publisher.journal = None;
         }
     }
 
@@ -156,16 +160,20 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Does something about one job. While the cluster is given back, a panic excludes this job and
     /// ends nothing else. `None`: the job is excluded.
-    pub(super) fn guarded<T>(&mut self, job: u32, act: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if !self.gives_back {
+    pub(in crate::pass) fn guarded<T>(
+        &mut self,
+        job: u32,
+        act: impl FnOnce(&mut Self) -> T,
+    ) -> Option<T> {
+        if !self.giving_back.everything {
             return Some(act(self));
         }
-        if self.left_out.contains(&job) {
+        if self.giving_back.left_out.contains(&job) {
             return None;
         }
         let done = caught(|| act(self));
         done.inspect_err(|problem| {
-            self.left_out.insert(job);
+            self.giving_back.left_out.insert(job);
             let text = format!(
                 "job {job} is not given back: {problem}; 'scontrol resume {job}' brings it back if it is suspended"
             );

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
 use crate::job::life::UNTIL_ENDED;
+use crate::pass::{Agent, SECOND};
 use crate::publish::node_orders::TerminatingJobs;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
@@ -30,7 +30,7 @@ struct AbortState {
 
 /// Jobs that are left behind.
 #[derive(Debug, Default)]
-pub(super) struct LeftBehind {
+pub(in crate::pass) struct LeftBehind {
     waiting: BTreeMap<u32, AbortState>,
     /// Since when nodes are back without which jobs went on.
     back: BTreeMap<(u32, String), Time>,
@@ -39,7 +39,7 @@ pub(super) struct LeftBehind {
 impl LeftBehind {
     /// Notes that the order to end was sent to the nodes of this job now: to `all` of them, or it
     /// has to be repeated for some.
-    pub(super) fn add(&mut self, job: u32, all: bool, now: Time) {
+    pub(in crate::pass) fn add(&mut self, job: u32, all: bool, now: Time) {
         let abort = AbortState {
             since: now,
             undelivered: !all,
@@ -48,7 +48,7 @@ impl LeftBehind {
     }
 
     /// When a node has next had the time to end a job.
-    pub(super) fn next(&self) -> Option<Time> {
+    pub(in crate::pass) fn next(&self) -> Option<Time> {
         let back = self.back.values();
         back.map(|since| Time(since.0 + UNTIL_ENDED.0)).min()
     }
@@ -57,8 +57,8 @@ impl LeftBehind {
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has jobs wait whose last nodes do not answer, and repeats the order when they do. O(jobs
     /// that are left behind, and their nodes).
-    pub(super) fn follow_left_behind(&mut self, seen: &Observation, now: Time) {
-        let waiting = self.left_behind.waiting.iter();
+    pub(in crate::pass) fn follow_left_behind(&mut self, seen: &Observation, now: Time) {
+        let waiting = self.nodes.left_behind.waiting.iter();
         let jobs: Vec<(u32, AbortState)> = waiting.map(|(id, abort)| (*id, *abort)).collect();
         for (id, abort) in jobs {
             let waits = seen.is_pending(id);
@@ -68,19 +68,21 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             };
             let spots = &record.life.last_place().0;
-            let is_silent = spots.iter().any(|spot| self.silent.contains(&spot.node));
+            let is_silent = spots
+                .iter()
+                .any(|spot| self.nodes.silent.contains(&spot.node));
             let all_nodes_up = !spots.iter().any(|spot| seen.is_down(&spot.node));
             if is_silent && elapsed < MAX_WAIT {
                 let abort = AbortState {
                     undelivered: true,
                     ..abort
                 };
-                self.left_behind.waiting.insert(id, abort);
+                self.nodes.left_behind.waiting.insert(id, abort);
                 self.hold_off(id, UNTIL_ENDED, now);
             } else if abort.undelivered {
                 self.end_left_behind(id, seen, now);
                 if elapsed >= MAX_WAIT {
-                    self.left_behind.add(id, true, now);
+                    self.nodes.left_behind.add(id, true, now);
                 }
             } else if elapsed >= UNTIL_ENDED && all_nodes_up {
                 if self.is_reported_ended(id, seen) || elapsed >= MAX_WAIT {
@@ -95,7 +97,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Whether all its last nodes that can be queried report that nothing of it is left.
     fn is_reported_ended(&self, id: u32, seen: &Observation) -> bool {
-        let facts = self.facts.as_ref();
+        let facts = self.nodes.facts.as_ref();
         facts.is_some_and(|facts| facts.parked.contains(&id))
             || self.nodes_to_query(id, seen).next().is_none()
     }
@@ -114,19 +116,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Follows which nodes are to be queried whether anything is left of which job. Returns whether
     /// that changed. O(jobs that are left behind, and their nodes).
-    pub(super) fn follow_former(&mut self, seen: &Observation) -> bool {
+    pub(in crate::pass) fn follow_former(&mut self, seen: &Observation) -> bool {
         let mut former = TerminatingJobs::default();
-        for id in self.left_behind.waiting.keys() {
+        for id in self.nodes.left_behind.waiting.keys() {
             for node in self.nodes_to_query(*id, seen) {
                 former.entry(node.to_owned()).or_default().insert(*id);
             }
         }
-        if former == self.former {
+        if former == self.nodes.former {
             return false;
         }
-        let before = std::mem::replace(&mut self.former, former);
-        let names = before.keys().chain(self.former.keys());
-        let differ = names.filter(|name| before.get(*name) != self.former.get(*name));
+        let before = std::mem::replace(&mut self.nodes.former, former);
+        let names = before.keys().chain(self.nodes.former.keys());
+        let differ = names.filter(|name| before.get(*name) != self.nodes.former.get(*name));
         let nodes = differ.filter_map(|name| seen.node(name));
         let nodes: Vec<u32> = nodes.map(|node| node.index).collect();
         self.lists.unordered.some.extend(nodes);
@@ -136,7 +138,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps jobs off nodes without which they went on, until these are back and have had the time
     /// to end them. O(such jobs and nodes).
     fn follow_unconfirmed(&mut self, seen: &Observation, now: Time) {
-        let mut before = std::mem::take(&mut self.left_behind.back);
+        let mut before = std::mem::take(&mut self.nodes.left_behind.back);
         let jobs: Vec<u32> = self.lists.unconfirmed.iter().copied().collect();
         for id in jobs {
             let unconfirmed = self
@@ -144,7 +146,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .get(id)
                 .map(|record| record.life.unconfirmed_nodes());
             for node in unconfirmed.cloned().unwrap_or_default() {
-                if seen.is_down(&node) || self.silent.contains(&node) {
+                if seen.is_down(&node) || self.nodes.silent.contains(&node) {
                     continue;
                 }
                 let key = (id, node);
@@ -155,10 +157,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 }
                 let since = since.unwrap_or(now);
                 if now.since(since) < UNTIL_ENDED {
-                    self.left_behind.back.insert(key, since);
+                    self.nodes.left_behind.back.insert(key, since);
                 } else if let Some(record) = self.ledger.get_mut(id) {
                     record.life.confirm_ended(&key.1);
-                    self.capacity_freed = true;
+                    self.lists.capacity_freed = true;
                 }
             }
         }
@@ -166,11 +168,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Pending jobs that were left behind when slurmctld ended: meanwhile the order to their nodes
     /// was not repeated. O(jobs).
-    pub(super) fn known_left_behind(&mut self, seen: &Observation) -> Vec<u32> {
+    pub(in crate::pass) fn known_left_behind(&mut self, seen: &Observation) -> Vec<u32> {
         let records = self.ledger.iter();
         // The order was just sent for jobs that the end itself left behind.
         let known = records.filter(|(id, record)| {
-            record.life.is_orphaned() && !self.left_behind.waiting.contains_key(id)
+            record.life.is_orphaned() && !self.nodes.left_behind.waiting.contains_key(id)
         });
         let known: Vec<u32> = known.map(|(id, _)| id).collect();
         let (wait, others): (Vec<u32>, Vec<u32>) =
@@ -182,7 +184,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     fn end_of_left_behind(&mut self, id: u32) {
-        self.left_behind.waiting.remove(&id);
+        self.nodes.left_behind.waiting.remove(&id);
         if let Some(record) = self.ledger.get_mut(id) {
             record.life.set_orphaned(false);
         }

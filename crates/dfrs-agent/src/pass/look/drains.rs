@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::pass::{Agent, SECOND};
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
@@ -18,7 +18,7 @@ const REPEAT_INTERVAL: Span = Span(10 * SECOND);
 
 /// What was said of the nodes on which parked jobs live.
 #[derive(Debug, Default)]
-pub(super) struct Drains {
+pub(in crate::pass) struct Drains {
     reported: BTreeMap<String, NodeReport>,
     /// When all of it was last said.
     all: Time,
@@ -59,7 +59,7 @@ impl Drains {
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Reports how many parked jobs are on these nodes, where that is news, and now and then for
     /// all nodes that have some. O(jobs there).
-    pub(super) fn report_parked(
+    pub(in crate::pass) fn report_parked(
         &mut self,
         nodes: &NodeChanges,
         observation: &Observation,
@@ -67,7 +67,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) {
         let mut news = BTreeSet::new();
         if nodes.all {
-            news.extend(self.drains.forget_others(observation));
+            news.extend(self.nodes.drains.forget_others(observation));
         }
         for position in observation.positions(nodes) {
             let node = &observation.nodes()[position];
@@ -76,18 +76,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 up: node.up,
                 down: node.down,
             };
-            if self.drains.note(&node.name, report, nodes.all) {
+            if self.nodes.drains.note(&node.name, report, nodes.all) {
                 news.insert(node.name.clone());
                 // The reasons of these jobs change, too: no decision need follow.
                 let here = observation.jobs_on(position);
                 self.lists.unexplained.extend(here.map(|job| job.id));
             }
         }
-        if now.0 - self.drains.all.0 >= REPEAT_INTERVAL.0 {
-            self.drains.all = now;
-            news.extend(self.drains.reported.keys().cloned());
+        if now.0 - self.nodes.drains.all.0 >= REPEAT_INTERVAL.0 {
+            self.nodes.drains.all = now;
+            news.extend(self.nodes.drains.reported.keys().cloned());
         }
-        let reported = &self.drains.reported;
+        let reported = &self.nodes.drains.reported;
         let parked = |name: &String| reported.get(name).map_or(0, |report| report.parked);
         let news: Vec<(String, u32)> = news
             .into_iter()
@@ -114,7 +114,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Says of nodes that begin to drain which jobs are parked there: they look empty, and are not.
-    pub(super) fn log_drains(&mut self, nodes: &[u32], observation: &Observation) {
+    pub(in crate::pass) fn log_drains(&mut self, nodes: &[u32], observation: &Observation) {
         for index in nodes {
             let Some(position) = observation.node_position(*index) else {
                 continue;

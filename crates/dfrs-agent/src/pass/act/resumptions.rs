@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
-use super::{Agent, SECOND};
 use crate::daemons::Daemons;
+use crate::pass::{Agent, SECOND};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::ObservedState;
@@ -27,17 +27,17 @@ const RETRY_WINDOW: Span = Span(1400 * SECOND);
 
 /// Jobs whose resumption is to be sent again, when, and the delay since the time before.
 #[derive(Debug, Default)]
-pub(super) struct Resumptions(BTreeMap<u32, (Time, Span)>);
+pub(in crate::pass) struct Resumptions(BTreeMap<u32, (Time, Span)>);
 
 impl Resumptions {
     /// Notes that the job's resumption was sent now.
-    pub(super) fn note_sent(&mut self, job: u32, now: Time) {
+    pub(in crate::pass) fn note_sent(&mut self, job: u32, now: Time) {
         self.0
             .insert(job, (Time(now.0 + FIRST_RETRY.0), FIRST_RETRY));
     }
 
     /// When the next one is due.
-    pub(super) fn next(&self) -> Option<Time> {
+    pub(in crate::pass) fn next(&self) -> Option<Time> {
         self.0.values().map(|(at, _)| *at).min()
     }
 
@@ -61,19 +61,19 @@ impl Resumptions {
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// At the first look after a start: slurmctld may have ended before the last repetition for the
     /// jobs that came back recently. O(jobs).
-    pub(super) fn recall_resumptions(&mut self, seen: &Observation, now: Time) {
+    pub(in crate::pass) fn recall_resumptions(&mut self, seen: &Observation, now: Time) {
         for job in seen.jobs() {
             let resumed = Time(job.resumed_seconds.saturating_mul(SECOND));
             if job.state == ObservedState::Running && now.since(resumed) < RETRY_WINDOW {
-                self.resumptions.note_sent(job.id, now);
+                self.nodes.resumptions.note_sent(job.id, now);
             }
         }
     }
 
     /// Repeats the resumptions of jobs that came back, as far as they still run. slurmd ignores a
     /// resumption where a step runs already. O(jobs that came back recently).
-    pub(super) fn repeat_resumptions(&mut self, seen: &Observation, now: Time) {
-        for id in self.resumptions.take_due(now) {
+    pub(in crate::pass) fn repeat_resumptions(&mut self, seen: &Observation, now: Time) {
+        for id in self.nodes.resumptions.take_due(now) {
             self.guarded(id, |agent| agent.repeat_resumption(id, seen));
         }
     }
@@ -85,7 +85,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .job(id)
                 .is_some_and(|job| job.state == ObservedState::Running);
         if !runs {
-            self.resumptions.0.remove(&id);
+            self.nodes.resumptions.0.remove(&id);
         } else if let Err(problem) = self.slurm.repeat_resumption(id) {
             let text = format!("job {id}: resume message to its nodes not repeated: {problem}");
             self.slurm.log(LogLevel::Verbose, &text);

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use dfrs_core::Need;
 use dfrs_proto::conf::NeedsSource;
 
-use super::Agent;
 use crate::daemons::{Daemons, NodeFacts};
 use crate::job::ledger::Ledger;
+use crate::pass::Agent;
 use crate::plan::needs::is_measured;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::ObservedState;
 
 /// Resets all needs to the requests, until nodes report otherwise.
-pub(super) fn forget_needs(ledger: &mut Ledger) {
+pub(in crate::pass) fn forget_needs(ledger: &mut Ledger) {
     for id in ledger.ids() {
         if ledger.get(id).is_some_and(|record| record.need.is_less())
             && let Some(record) = ledger.get_mut(id)
@@ -25,27 +25,27 @@ pub(super) fn forget_needs(ledger: &mut Ledger) {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether nodes report other needs than at the last call.
-    pub(super) fn needs_changed(&self) -> bool {
+    pub(in crate::pass) fn needs_changed(&self) -> bool {
         if self.config.needs == NeedsSource::Requested {
             return false;
         }
-        let facts = self.daemons.facts();
-        let known = self.facts.as_ref();
+        let facts = self.nodes.daemons.facts();
+        let known = self.nodes.facts.as_ref();
         known.is_some_and(|known| !Arc::ptr_eq(known, &facts) && known.needs != facts.needs)
     }
 
     /// Follows what nodes say of needs, where that is different. O(jobs with lowered needs).
-    pub(super) fn learn_needs(&mut self, facts: &NodeFacts) {
+    pub(in crate::pass) fn learn_needs(&mut self, facts: &NodeFacts) {
         if self.config.needs == NeedsSource::Requested {
             return;
         }
-        let before = self.facts.take();
+        let before = self.nodes.facts.take();
         let known = before.iter().flat_map(|facts| facts.needs.keys());
         for id in known.chain(facts.needs.keys()) {
             let need = facts.needs.get(id).copied().unwrap_or(Need::WHOLE);
             self.learn_need(*id, need);
         }
-        self.facts = before;
+        self.nodes.facts = before;
     }
 
     fn learn_need(&mut self, id: u32, need: Need) {
