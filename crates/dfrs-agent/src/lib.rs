@@ -7,6 +7,7 @@
 //! ([`publish::state::Store`]). The plugin has real ones; the crate `dfrs-testbed` has a model of a whole cluster.
 #![forbid(unsafe_code)]
 
+pub mod changes;
 pub mod clock;
 pub mod daemons;
 mod due_times;

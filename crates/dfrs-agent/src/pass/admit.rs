@@ -4,6 +4,7 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
+use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::probe::PassPart;
 use crate::slurm::observation::Observation;
@@ -104,7 +105,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 record.inherited = inherited;
             }
             if inherited > Span::ZERO {
-                self.lists.unplanned.insert(*id);
+                self.lists.changes.note(ChangeEntry::JobPlanning(*id));
             }
         }
         new.into_iter().map(|(_, _, id)| id).collect()

@@ -73,7 +73,7 @@ pub struct Agent<S, D> {
     pub(super) looks: Looks,
     pub(super) ledger: Ledger,
     pub(super) lists: JobLists,
-    pub(super) queue: Queue,
+    pub(super) queue: WaitingJobs,
     pub(super) planner: Planner,
     pub(super) nodes: Nodes<D>,
     pub(super) publisher: Publisher,
@@ -115,7 +115,7 @@ impl Looks {
 
 /// Jobs that wait: which of them Slurm would start, and which are decided about again when.
 #[derive(Default)]
-pub(super) struct Queue {
+pub(super) struct WaitingJobs {
     pub(super) admission: Admission,
     /// Admission of arrays of which tasks are to get records.
     pub(super) array_admission: Admission,
@@ -286,7 +286,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             looks,
             ledger,
             lists: JobLists::default(),
-            queue: Queue::default(),
+            queue: WaitingJobs::default(),
             planner,
             nodes: Nodes::new(ports.daemons),
             publisher,

@@ -9,6 +9,7 @@ use dfrs_proto::conf::Mode;
 
 use super::decide::decision_backoff::DecisionFailure;
 use super::{Agent, PassReport, SECOND};
+use crate::changes::{ChangeEntry, ChangeReader, UnreadChanges};
 use crate::daemons::Daemons;
 use crate::plan::apply::apply;
 use crate::plan::cluster::PassFacts;
@@ -173,8 +174,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.planner.excluded.add(*id, rule, now)
         });
         let pause = pauses.min();
-        self.lists.unplanned.extend(&new);
-        self.lists.unexplained.extend(&new);
+        let changes = &mut self.lists.changes;
+        changes.extend(new.iter().copied().map(ChangeEntry::JobPlanning));
+        changes.extend(new.iter().copied().map(ChangeEntry::JobReason));
         let follows = pause.map_or_else(
             || "no job that could be left out is at fault".to_owned(),
             |pause| {
@@ -191,10 +193,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     fn bring_up_to_date(&mut self, planned: &mut PlannedCluster, seen: &Observation, now: Time) {
-        let mut changed = std::mem::take(&mut self.lists.unplanned);
+        let UnreadChanges { mut jobs, nodes } = self.lists.changes.take(ChangeReader::Plan);
         let admitted = self.queue.admission.take_changed();
-        self.lists.unexplained.extend(&admitted);
-        changed.extend(admitted);
+        let reasons = admitted.iter().copied().map(ChangeEntry::JobReason);
+        self.lists.changes.extend(reasons);
+        jobs.extend(admitted);
         let facts = PassFacts {
             config: &self.config,
             swap: &self.nodes.swap,
@@ -204,9 +207,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             weights: self.planner.weights,
             now,
         };
-        let nodes = self.lists.unplanned_nodes.take();
         let working = self.planner.shares.keys();
-        planned.follow(changed, working, &nodes, seen, &self.ledger, &facts);
+        planned.follow(jobs, working, &nodes, seen, &self.ledger, &facts);
         debug_assert!(
             planned.is_fresh(seen, &self.ledger, &facts),
             "the roster has missed a change"
@@ -289,9 +291,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .copied()
             .collect();
         let differs = |id: &u32| blocked.get(id) != self.planner.blocked.get(id);
-        self.lists
-            .unexplained
-            .extend(either.into_iter().filter(differs));
+        let differ = either
+            .into_iter()
+            .filter(differs)
+            .map(ChangeEntry::JobReason);
+        self.lists.changes.extend(differ);
         self.planner.blocked = blocked;
     }
 }

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::Time;
 
 use super::Agent;
+use crate::changes::{ChangeEntry, ChangeLog};
 use crate::daemons::Daemons;
 use crate::due_times::DueTimes;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::Life;
-use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -18,6 +18,8 @@ use crate::slurm::records::{ObservedJob, ObservedState};
 /// Jobs by what is to be done about them; brought up to date for jobs that changed.
 #[derive(Debug, Default)]
 pub(super) struct JobLists {
+    /// What changed, for those who follow.
+    pub(super) changes: ChangeLog,
     /// In Slurm's queue.
     pending: BTreeSet<u32>,
     /// Jobs that may be planned, as far as DFRS knows: Slurm is queried before they are.
@@ -46,24 +48,6 @@ pub(super) struct JobLists {
     seen: BTreeSet<u32>,
     /// A job that has a place, or had one, changed since shares and orders followed.
     pub(super) places_changed: bool,
-    /// What the core's view has not followed yet.
-    pub(super) unplanned: BTreeSet<u32>,
-    pub(super) unplanned_nodes: NodeChanges,
-    /// What shares have not followed yet: jobs that have or had places.
-    pub(super) unshared: BTreeSet<u32>,
-    pub(super) unshared_nodes: NodeChanges,
-    /// What orders have not followed yet.
-    pub(super) unordered: NodeChanges,
-    /// What the events have not followed yet.
-    pub(super) unnoticed: NodeChanges,
-    /// Nodes are different since the journal was written.
-    pub(super) unwritten_nodes: bool,
-    /// What the journal has not followed yet.
-    pub(super) unwritten: BTreeSet<u32>,
-    /// What the state file has not followed yet.
-    pub(super) unsaved: BTreeSet<u32>,
-    /// What the reasons have not followed yet.
-    pub(super) unexplained: BTreeSet<u32>,
     /// A node changed since it was last decided.
     pub(super) nodes_changed_since_decision: bool,
     /// A node changed since orders were last given.
@@ -183,37 +167,20 @@ impl JobLists {
             return;
         }
         self.places_changed = true;
-        self.unshared.insert(id);
+        self.changes.note(ChangeEntry::JobPlaces(id));
         let here = placed.map(|job| job.places.iter().map(|place| place.node).collect());
         let there = before.iter().chain(&here).flatten();
         for node in there {
-            self.unplanned_nodes.some.insert(*node);
-            self.unordered.some.insert(*node);
+            self.changes.note(ChangeEntry::NodeUse(*node));
         }
         if let Some(here) = here {
             self.placed.insert(id, here);
         }
     }
 
-    /// Follows nodes.
-    fn follow_nodes(&mut self, nodes: &NodeChanges) {
-        if *nodes == NodeChanges::default() {
-            return;
-        }
-        for list in [
-            &mut self.unplanned_nodes,
-            &mut self.unshared_nodes,
-            &mut self.unordered,
-            &mut self.unnoticed,
-        ] {
-            list.add(nodes);
-        }
-        self.unwritten_nodes = true;
-    }
-
     /// Whether jobs can be parked on these nodes is different.
     pub(super) fn see_parking(&mut self, nodes: impl Iterator<Item = u32>) {
-        self.unplanned_nodes.some.extend(nodes);
+        self.changes.extend(nodes.map(ChangeEntry::NodeUse));
     }
 }
 
@@ -234,15 +201,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows all jobs whose records, here or in Slurm, changed, and all nodes. O(log jobs +
     /// places) for each job.
     pub(super) fn follow(&mut self, seen: &mut Observation, now: Time) {
-        self.lists.follow_nodes(&seen.take_changed_nodes());
+        self.lists.changes.note_nodes(&seen.take_changed_nodes());
         // There may be room now for a pending job that requests less, or may use other nodes.
         let requests = seen.take_changed_requests();
         self.lists.capacity_freed |= requests.iter().any(|id| self.is_admitted(*id));
         let others = seen.take_jobs_with_changed_exclusivity();
-        self.lists.unplanned.extend(others);
+        let others = others.into_iter().map(ChangeEntry::JobPlanning);
+        self.lists.changes.extend(others);
         let resized = seen.take_whole_node_jobs_to_replan();
         self.lists.capacity_freed |= resized.iter().any(|id| self.is_admitted(*id));
-        self.lists.unplanned.extend(resized);
+        let resized = resized.into_iter().map(ChangeEntry::JobPlanning);
+        self.lists.changes.extend(resized);
         let due = self.lists.later.take_due(now);
         // For a pending job, Slurm is queried first.
         self.lists.capacity_freed |= due.iter().any(|id| self.is_parked(*id));
@@ -262,13 +231,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.queue
                 .array_admission
                 .forget(if array > 0 { array } else { id });
-            self.lists.unplanned.insert(id);
-            self.lists.unwritten.insert(id);
-            self.lists.unsaved.insert(id);
-            self.lists.unexplained.insert(id);
-            if self.shows_yields() {
-                self.publisher.shown.note(id);
-            }
+            self.lists.changes.note(ChangeEntry::Job(id));
         }
     }
 

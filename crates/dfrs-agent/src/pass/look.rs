@@ -9,6 +9,7 @@ use dfrs_proto::journal::JobOutcome;
 use super::act::uncounted_memory;
 use super::publish::daily::Daily;
 use super::{Agent, SECOND};
+use crate::changes::ChangeEntry;
 use crate::daemons::{Daemons, NodeFacts, SwapEighths};
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{JobContext, LifeEvent, UNTIL_ENDED};
@@ -248,8 +249,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn note_vacated(&mut self, placement: &NamedPlacement) {
         let jobs = self.planner.refusals.vacated(placement);
         self.lists.capacity_freed |= !jobs.is_empty();
-        self.lists.unexplained.extend(&jobs);
-        self.lists.unplanned.extend(jobs);
+        let changes = &mut self.lists.changes;
+        changes.extend(jobs.iter().copied().map(ChangeEntry::JobReason));
+        changes.extend(jobs.into_iter().map(ChangeEntry::JobPlanning));
     }
 
     /// Brings the records of these jobs in line with the observation. `recovers`: slurmctld was

@@ -6,11 +6,13 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
 use super::{Agent, SECOND};
+use crate::changes::{ChangeReader, UnreadChanges};
 use crate::daemons::{Daemons, OrderChanges};
 use crate::job::placement::NamedPlacement;
 use crate::probe::PassPart;
 use crate::publish::live_journal::Expected;
 use crate::publish::node_orders::{node_orders, order_changes};
+use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -56,7 +58,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn publish(&mut self, observation: &Observation, changed: bool, now: Time) {
         if self.config.mode == Mode::Full {
             let changed = self.follow_former(observation) || changed;
-            let nodes = self.lists.unordered.take();
+            let nodes = self.lists.changes.take(ChangeReader::Orders).nodes;
             self.report_parked(&nodes, observation, now);
             if changed {
                 let changes = order_changes(
@@ -76,6 +78,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
             self.set_reasons(observation, now);
             self.show_yields(observation, now);
+        } else {
+            for reader in [
+                ChangeReader::Orders,
+                ChangeReader::Reasons,
+                ChangeReader::Yields,
+            ] {
+                self.lists.changes.skip(reader);
+            }
         }
         self.write_journal(observation, now);
     }
@@ -88,8 +98,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     pub(super) fn write_journal(&mut self, observation: &Observation, now: Time) {
         let ended = std::mem::take(&mut self.publisher.ended);
-        let mut changed = std::mem::take(&mut self.lists.unwritten);
-        let nodes_differ = std::mem::take(&mut self.lists.unwritten_nodes);
+        let UnreadChanges {
+            jobs: mut changed,
+            nodes,
+        } = self.lists.changes.take(ChangeReader::Journal);
+        let nodes_differ = nodes != NodeChanges::default();
         changed.extend(self.queue.admission.take_unwritten());
         // What was not different then is written as it was.
         if ended.is_empty() && changed.is_empty() && !nodes_differ {
@@ -172,7 +185,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Sets the reasons that changed, and now and then all: Slurm clears them in some of its own
     /// passes.
     pub(super) fn set_reasons(&mut self, observation: &Observation, now: Time) {
-        for id in std::mem::take(&mut self.lists.unexplained) {
+        for id in self.lists.changes.take(ChangeReader::Reasons).jobs {
             self.explain(id, observation);
         }
         let changed = std::mem::take(&mut self.publisher.reasons.unset);

@@ -4,6 +4,7 @@ use dfrs_core::{GrantedYield, JobId, Time, Yield};
 use dfrs_proto::conf::Mode;
 
 use super::Agent;
+use crate::changes::{ChangeReader, UnreadChanges};
 use crate::daemons::Daemons;
 use crate::job::limits::{extension, record_extension};
 use crate::plan::actual::ActualCluster;
@@ -50,8 +51,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             weights: self.planner.weights,
             now,
         };
-        let jobs = std::mem::take(&mut self.lists.unshared);
-        let nodes = self.lists.unshared_nodes.take();
+        let UnreadChanges { jobs, nodes } = self.lists.changes.take(ChangeReader::Shares);
         self.planner
             .actual
             .follow(&jobs, &nodes, observation, &self.ledger, &facts);

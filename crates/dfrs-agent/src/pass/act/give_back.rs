@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dfrs_core::Time;
 use dfrs_proto::message::{JobOrder, NodeOrder};
 
+use crate::changes::{ChangeEntry, ChangeReader};
 use crate::daemons::{Daemons, OrderChanges};
 use crate::job::life::{JobContext, LifeEvent};
 use crate::pass::Agent;
@@ -109,7 +110,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .jobs()
             .map(|job| job.id)
             .filter(|id| !self.giving_back.left_out.contains(id));
-        self.lists.unexplained.extend(all.collect::<Vec<u32>>());
+        self.lists.changes.extend(all.map(ChangeEntry::JobReason));
         if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
             let text = format!("{problem}; reasons stay as they are");
             self.slurm.log(LogLevel::Error, &text);
@@ -125,7 +126,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The reasons of nodes follow what is still parked there.
     fn try_report_parked(&mut self, seen: &Observation, now: Time) {
-        let nodes = self.lists.unordered.take();
+        let nodes = self.lists.changes.take(ChangeReader::Orders).nodes;
         if let Err(problem) = caught(|| self.report_parked(&nodes, seen, now)) {
             let text = format!("{problem}; reasons of nodes stay as they are");
             self.slurm.log(LogLevel::Error, &text);

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Span, Time};
 
+use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::job::life::{JobContext, LifeEvent};
 use crate::pass::{Agent, SECOND};
@@ -135,7 +136,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if any || !is_kept || !self.have_confirmed_thaw(seen, now) {
             return;
         }
-        self.lists.unexplained.extend(given_back);
+        let given_back = given_back.into_iter().map(ChangeEntry::JobReason);
+        self.lists.changes.extend(given_back);
         // From here on the head is another.
         let names = std::mem::take(&mut self.giving_back.partitions.partitions).join(",");
         let text = format!("partition(s) {names} are given back, and left to Slurm");

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
+use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::job::life::UNTIL_ENDED;
 use crate::pass::{Agent, SECOND};
@@ -130,8 +131,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let names = before.keys().chain(self.nodes.former.keys());
         let differ = names.filter(|name| before.get(*name) != self.nodes.former.get(*name));
         let nodes = differ.filter_map(|name| seen.node(name));
-        let nodes: Vec<u32> = nodes.map(|node| node.index).collect();
-        self.lists.unordered.some.extend(nodes);
+        let nodes = nodes.map(|node| ChangeEntry::NodeUse(node.index));
+        self.lists.changes.extend(nodes);
         true
     }
 

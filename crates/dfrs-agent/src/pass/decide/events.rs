@@ -2,6 +2,7 @@
 
 use dfrs_core::{Events, JobId, Mobility, Time};
 
+use crate::changes::{ChangeEntry, ChangeReader};
 use crate::daemons::Daemons;
 use crate::job::mobility::{is_settling, mobility, settled_at};
 use crate::pass::{Agent, SECOND};
@@ -14,9 +15,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let tried_again = self.planner.refusals.take_due(now);
         let included = self.planner.excluded.take_due(now);
         self.lists.capacity_freed |= !(tried_again.is_empty() && included.is_empty());
-        self.lists.unplanned.extend(&included);
-        self.lists.unexplained.extend(&included);
-        self.lists.unexplained.extend(tried_again);
+        let changes = &mut self.lists.changes;
+        changes.extend(included.iter().copied().map(ChangeEntry::JobPlanning));
+        changes.extend(included.iter().copied().map(ChangeEntry::JobReason));
+        changes.extend(tried_again.into_iter().map(ChangeEntry::JobReason));
         let ended = std::mem::take(&mut self.lists.capacity_freed);
         let nodes_changed = self.room_grew(observation);
         if ended || nodes_changed {
@@ -60,7 +62,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether nodes came back, grew, or hold less than at the last decision. O(nodes that are
     /// different).
     fn room_grew(&mut self, observation: &Observation) -> bool {
-        let nodes = self.lists.unnoticed.take();
+        let nodes = self.lists.changes.take(ChangeReader::Room).nodes;
         if !std::mem::take(&mut self.lists.nodes_changed_since_decision) {
             return false;
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dfrs_core::Time;
 
+use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{JobContext, LifeEvent};
@@ -109,7 +110,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let either: BTreeSet<u32> = before.keys().chain(plan.outlook.keys()).copied().collect();
         let differs = |id: &u32| before.get(id) != plan.outlook.get(id);
         let different = either.into_iter().filter(differs);
-        self.lists.unexplained.extend(different);
+        let different = different.into_iter().map(ChangeEntry::JobReason);
+        self.lists.changes.extend(different);
         self.planner.moldable.history.update(&plan, now);
         self.planner.moldable.next = plan.next(now);
         let waiting = u32::try_from(plan.outlook.len()).unwrap_or(u32::MAX);

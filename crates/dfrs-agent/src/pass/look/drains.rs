@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
+use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::pass::{Agent, SECOND};
 use crate::slurm::node_changes::NodeChanges;
@@ -80,7 +81,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 news.insert(node.name.clone());
                 // The reasons of these jobs change, too: no decision need follow.
                 let here = observation.jobs_on(position);
-                self.lists.unexplained.extend(here.map(|job| job.id));
+                let here = here.map(|job| ChangeEntry::JobReason(job.id));
+                self.lists.changes.extend(here);
             }
         }
         if now.0 - self.nodes.drains.all.0 >= REPEAT_INTERVAL.0 {

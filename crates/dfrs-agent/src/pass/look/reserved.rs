@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use dfrs_core::{Action, Bytes, JobId, Mobility, Time};
 use dfrs_proto::conf::Mode;
 
+use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::job::life::{JobContext, LifeEvent};
 use crate::job::limits::needed_share;
@@ -43,7 +44,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .iter()
             .any(|id| !kept_away.contains(id));
         let differ = kept_away.symmetric_difference(&self.planner.kept_away);
-        self.lists.unexplained.extend(differ.copied());
+        let differ: Vec<ChangeEntry> = differ.copied().map(ChangeEntry::JobReason).collect();
+        self.lists.changes.extend(differ);
         self.planner.kept_away = kept_away;
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::changes::ChangeReader;
 use crate::daemons::Daemons;
 use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::pass::Agent;
@@ -74,7 +75,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// What is to be kept of the jobs that changed.
     fn unsaved_changes(&mut self) -> StateChanges {
         let mut changes = StateChanges::default();
-        for id in std::mem::take(&mut self.lists.unsaved) {
+        for id in self.lists.changes.take(ChangeReader::State).jobs {
             let record = self.ledger.get(id);
             let differs = match (self.publisher.saved.jobs.get(&id), record) {
                 (Some(before), Some(after)) => differs(before, after),

@@ -1,10 +1,11 @@
 //! Yields in Slurm's own tools, if dfrs.conf turns that on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time, Yield};
 use dfrs_proto::conf::Mode;
 
+use crate::changes::ChangeReader;
 use crate::daemons::Daemons;
 use crate::pass::{Agent, SECOND};
 use crate::slurm::observation::Observation;
@@ -18,21 +19,7 @@ const INTERVAL: Span = Span(10 * SECOND);
 pub(in crate::pass) struct ShownYields {
     /// In hundredths.
     yields: BTreeMap<u32, u32>,
-    /// Jobs that changed since.
-    changed: BTreeSet<u32>,
     followed: Time,
-}
-
-impl ShownYields {
-    /// This job changed.
-    pub(in crate::pass) fn note(&mut self, id: u32) {
-        self.changed.insert(id);
-    }
-
-    /// Whether what changed is to be shown now.
-    fn is_due(&self, now: Time) -> bool {
-        !self.changed.is_empty() && now.0 - self.followed.0 >= INTERVAL.0
-    }
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -44,11 +31,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Shows the yields of jobs that changed. O(jobs that did).
     pub(in crate::pass) fn show_yields(&mut self, observation: &Observation, now: Time) {
-        if !self.publisher.shown.is_due(now) {
+        if !self.shows_yields() {
+            self.lists.changes.skip(ChangeReader::Yields);
+            return;
+        }
+        let is_due = now.since(self.publisher.shown.followed) >= INTERVAL;
+        if !(is_due && self.lists.changes.has_unread(ChangeReader::Yields)) {
             return;
         }
         self.publisher.shown.followed = now;
-        let changed = std::mem::take(&mut self.publisher.shown.changed);
+        let changed = self.lists.changes.take(ChangeReader::Yields).jobs;
         let mut news = Vec::new();
         for id in changed {
             let shown = self.to_show(id, observation);
