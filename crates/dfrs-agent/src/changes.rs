@@ -17,7 +17,8 @@ pub enum ChangeEntry {
     JobReason(u32),
     /// A node, by Slurm's index.
     Node(u32),
-    /// What jobs have of a node, or may have.
+    /// What jobs have of a node, or may have, or that some are to be ended there: the plan and the
+    /// orders look again.
     NodeUse(u32),
     /// Nodes came, went or have other positions.
     AllNodes,
@@ -45,7 +46,16 @@ pub enum ChangeReader {
 }
 
 impl ChangeReader {
-    const COUNT: usize = 8;
+    const ALL: [Self; 8] = [
+        Self::Plan,
+        Self::Room,
+        Self::Shares,
+        Self::Orders,
+        Self::Journal,
+        Self::State,
+        Self::Reasons,
+        Self::Yields,
+    ];
 
     const fn follows(self, change: ChangeEntry) -> bool {
         match change {
@@ -81,7 +91,7 @@ pub struct ChangeLog {
     numbers: BTreeMap<ChangeEntry, u64>,
     in_order: BTreeMap<u64, ChangeEntry>,
     /// The number of the last change that each reader has read.
-    cursors: [u64; ChangeReader::COUNT],
+    cursors: [u64; ChangeReader::ALL.len()],
 }
 
 impl ChangeLog {
@@ -157,17 +167,6 @@ impl Extend<ChangeEntry> for ChangeLog {
 mod tests {
     use super::*;
 
-    const READERS: [ChangeReader; ChangeReader::COUNT] = [
-        ChangeReader::Plan,
-        ChangeReader::Room,
-        ChangeReader::Shares,
-        ChangeReader::Orders,
-        ChangeReader::Journal,
-        ChangeReader::State,
-        ChangeReader::Reasons,
-        ChangeReader::Yields,
-    ];
-
     #[test]
     fn each_reader_reads_what_it_follows_once() {
         let mut log = ChangeLog::default();
@@ -199,7 +198,7 @@ mod tests {
             log.note(ChangeEntry::Job(job % 10));
         }
         assert_eq!(log.in_order.len(), 10);
-        for reader in READERS {
+        for reader in ChangeReader::ALL {
             assert!(!log.in_order.is_empty());
             log.skip(reader);
         }
@@ -218,7 +217,11 @@ mod tests {
             ChangeEntry::AllNodes,
         ];
         for change in all {
-            assert!(READERS.iter().any(|reader| reader.follows(change)));
+            assert!(
+                ChangeReader::ALL
+                    .iter()
+                    .any(|reader| reader.follows(change))
+            );
         }
     }
 }

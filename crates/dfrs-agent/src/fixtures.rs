@@ -1,6 +1,6 @@
-//! What unit tests are made of: jobs, nodes, a configuration, and fakes of Slurm, of the node daemons
-//! and of the store, whose records a test can set as it likes. A whole cluster with latencies and
-//! faults is `dfrs-testbed`.
+//! What unit tests are made of: jobs, nodes, a configuration, and fakes of Slurm, of the node
+//! daemons and of the store, whose records a test can set as it likes. A whole cluster with
+//! latencies and faults is `dfrs-testbed`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,7 +158,7 @@ pub fn config() -> Config {
     Config::parse(text, "dfrs.conf").expect("a good configuration")
 }
 
-/// What the model of slurmctld holds.
+/// What the fake of slurmctld holds.
 #[derive(Default)]
 pub struct FakeSlurmctld {
     /// Jobs by id.
@@ -258,7 +258,7 @@ impl FakeSlurmctld {
     }
 }
 
-/// The model behind the trait.
+/// The fake behind the trait.
 #[derive(Clone, Default)]
 pub struct FakeSlurm(pub Rc<RefCell<FakeSlurmctld>>);
 
@@ -531,7 +531,7 @@ impl Slurm for FakeSlurm {
 #[derive(Clone, Default)]
 pub struct FakeDaemons(pub Rc<RefCell<FakeNodes>>);
 
-/// What the model of the nodes holds.
+/// What the fake of the nodes holds.
 #[derive(Default)]
 pub struct FakeNodes {
     /// The orders that they enforce.

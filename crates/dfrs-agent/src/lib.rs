@@ -1,13 +1,15 @@
 //! The reconciler of slurm-dfrs, without Slurm: looks at the cluster, has `dfrs-core` decide, and
-//! carries the plan out step by step. Data flows one way: [`slurm::observation`] → [`plan::cluster`] → the
-//! core's plan → [`job::life`] of each job in the [`job::ledger`] → its next step → [`slurm::port`].
+//! carries the plan out step by step. Data flows one way: [`slurm::observation`] →
+//! [`plan::cluster`] → the core's plan → [`job::life`] of each job in the [`job::ledger`] → its next
+//! step → [`slurm::port`].
 //!
 //! It has no I/O, no clock and no thread: its driver gives it the time and three ports, to Slurm
-//! ([`slurm::port::Slurm`]), to the node daemons ([`daemons::Daemons`]) and to where its state is kept
-//! ([`publish::state::Store`]). The plugin has real ones; the crate `dfrs-testbed` has a model of a whole cluster.
+//! ([`slurm::port::Slurm`]), to the node daemons ([`daemons::Daemons`]) and to where its state is
+//! kept ([`publish::state::Store`]). The plugin has real ones; the crate `dfrs-testbed` has a model
+//! of a whole cluster.
 #![forbid(unsafe_code)]
 
-pub mod changes;
+mod changes;
 pub mod clock;
 pub mod daemons;
 mod due_times;

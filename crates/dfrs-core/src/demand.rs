@@ -23,6 +23,17 @@ impl Job {
         self.memory.times(self.tasks) + self.memory_per_node.times(fewest_nodes)
     }
 
+    /// Memory that `tasks` of its tasks require on one node.
+    #[must_use]
+    #[inline]
+    pub fn memory_on(&self, tasks: u32) -> Bytes {
+        if tasks == 0 {
+            Bytes::ZERO
+        } else {
+            self.memory.times(tasks) + self.memory_per_node
+        }
+    }
+
     /// Memory that these tasks of the job require on their node.
     #[must_use]
     #[inline]
@@ -61,4 +72,19 @@ impl Job {
 
 fn amount(amounts: &[Amount], resource: usize) -> Amount {
     amounts.get(resource).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::JobId;
+    use crate::units::Time;
+
+    #[test]
+    fn job_requires_nothing_where_it_has_no_tasks() {
+        let mut job = Job::new(JobId(1), Time(0), 1, Cores(1), Bytes(5));
+        job.memory_per_node = Bytes(100);
+        assert_eq!(job.memory_on(0), Bytes::ZERO);
+        assert_eq!(job.memory_on(2), Bytes(110));
+    }
 }

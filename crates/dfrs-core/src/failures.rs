@@ -66,8 +66,9 @@ impl Failures {
         true
     }
 
-    /// Whether there is no room for this job either: it demands no less than one for which there was none, and keeps no looser ceiling. `limit` says which ceiling
-    /// the job keeps; it is called only where that matters.
+    /// Whether there is no room for this job either: it demands no less than one for which there was
+    /// none, and keeps no looser ceiling. `limit` says which ceiling the job keeps; it is called only
+    /// where that matters.
     ///
     /// A failure that rules a job out is checked first the next time: few failures rule out most
     /// jobs.

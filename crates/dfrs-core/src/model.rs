@@ -295,17 +295,6 @@ impl Job {
         }
     }
 
-    /// Memory that `tasks` of its tasks require on one node.
-    #[must_use]
-    #[inline]
-    pub fn memory_on(&self, tasks: u32) -> Bytes {
-        if tasks == 0 {
-            Bytes::ZERO
-        } else {
-            self.memory.times(tasks) + self.memory_per_node
-        }
-    }
-
     /// The nodes that it runs on, or is parked on.
     #[must_use]
     pub const fn mapping(&self) -> Option<&Mapping> {
@@ -444,14 +433,6 @@ mod tests {
         layout.max_nodes = Some(5);
         assert!(layout.allows(NodeIndex(7)) && !layout.allows(NodeIndex(3)));
         assert_eq!((layout.tasks_per_node(), layout.nodes()), (3, 5));
-    }
-
-    #[test]
-    fn a_job_requires_nothing_where_it_has_no_tasks() {
-        let mut job = job(1);
-        job.memory_per_node = Bytes(100);
-        assert_eq!(job.memory_on(0), Bytes::ZERO);
-        assert_eq!(job.memory_on(2), Bytes(110));
     }
 
     #[test]

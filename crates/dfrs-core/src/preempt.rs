@@ -452,11 +452,11 @@ fn could_suffice(cluster: &Cluster, usage: &Usage, job: &Job, victims: &[Victim]
         .clone()
         .map(|victim| &cluster.jobs[*victim])
         .flat_map(|victim| {
-            let parts = victim
+            let runs = victim
                 .running_on()
                 .into_iter()
                 .flat_map(|mapping| mapping.iter().copied());
-            parts.map(|run| victim.memory_of(run))
+            runs.map(|run| victim.memory_of(run))
         })
         .sum();
     victims.len() > 0 && job.least_memory() <= usage.free_memory() + freed

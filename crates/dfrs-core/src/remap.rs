@@ -331,9 +331,8 @@ impl<'a> Remap<'a> {
         let is_closed = |node| self.cluster.node(node).is_none_or(|node| !node.is_up());
         let freed = |ranked: &Ranked<'_>| -> Bytes {
             let (job, pin) = (ranked.candidate.job, ranked.candidate.pin);
-            let parts = pin.iter().flat_map(|pin| pin.mapping.iter().copied());
-            parts
-                .filter(|run| is_closed(run.node))
+            let runs = pin.iter().flat_map(|pin| pin.mapping.iter().copied());
+            runs.filter(|run| is_closed(run.node))
                 .map(|run| job.memory_of(run))
                 .sum()
         };

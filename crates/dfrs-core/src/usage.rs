@@ -218,15 +218,15 @@ impl Usage {
         if self.further.is_empty() {
             for run in mapping {
                 if let Some(entry) = self.nodes.get_mut(run.node.index()) {
-                    entry.memory_used += job.memory_on(run.tasks);
-                    entry.load += job.cpu.times(run.tasks);
+                    entry.memory_used += job.memory_of(*run);
+                    entry.load += job.cpu_of(*run);
                     entry.parallel += parallel;
                 }
             }
             return;
         }
         for run in mapping.iter().copied() {
-            self.add_part(job, run);
+            self.add_run(job, run);
             if let Some(entry) = self.nodes.get_mut(run.node.index()) {
                 entry.parallel += parallel;
             }
@@ -362,7 +362,7 @@ impl Usage {
 
     /// Counts the job's tasks on one node in.
     #[inline]
-    pub(crate) fn add_part(&mut self, job: &Job, run: Run) {
+    pub(crate) fn add_run(&mut self, job: &Job, run: Run) {
         if let Some(entry) = self.nodes.get_mut(run.node.index()) {
             entry.memory_used += job.memory_of(run);
             entry.load += job.cpu_of(run);
@@ -526,7 +526,7 @@ impl Usage {
     /// As `fits`, for a job whose other tasks have no place yet.
     #[inline]
     pub(crate) fn fits_run(&self, job: &Job, run: Run, limit: LoadLimit) -> bool {
-        let (memory, cpu) = (job.memory_on(run.tasks), job.cpu.times(run.tasks));
+        let (memory, cpu) = (job.memory_of(run), job.cpu_of(run));
         self.has_room(run.node, memory, cpu, limit)
             && (job.rigid.is_empty() || self.rigid_fits(job, run))
     }

@@ -141,7 +141,6 @@ proptest! {
             let is_fresh = cluster.job(job.id).is_some_and(|before| before.state != job.state);
             let fits = mapping.nodes().all(|node| loads[node.index()].0 as f64 <= max(node) * 1.000_001 + 1.0);
             let needs_cpu = mapping.iter().copied().all(|run| !job.cpu_of(run).is_zero());
-            // Kinds of one task are placed as jobs on one node are.
             let is_bound = needs_cpu && is_fresh;
             // A job that comes back to nodes without other jobs has its memory there.
             let is_back_alone = cluster.job(job.id).is_some_and(|before| before.state.parked_on().is_some())

@@ -12,7 +12,6 @@ use crate::job::placement::NamedPlacement;
 use crate::probe::PassPart;
 use crate::publish::live_journal::Expected;
 use crate::publish::node_orders::{node_orders, order_changes};
-use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -102,7 +101,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             jobs: mut changed,
             nodes,
         } = self.lists.changes.take(ChangeReader::Journal);
-        let nodes_differ = nodes != NodeChanges::default();
+        let nodes_differ = !nodes.is_empty();
         changed.extend(self.queue.admission.take_unwritten());
         // What was not different then is written as it was.
         if ended.is_empty() && changed.is_empty() && !nodes_differ {

@@ -1,4 +1,4 @@
-//! The agent against a model of slurmctld: whole runs, pass by pass.
+//! The agent against a fake of slurmctld: whole runs, pass by pass.
 
 use super::*;
 use crate::fixtures::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
@@ -123,7 +123,7 @@ impl TestCluster {
             self.daemons.0.borrow_mut().advance(clock);
             let now = Time(self.now * SECOND + tick * SECOND / ticks);
             if self.agent.is_due(now) {
-                self.agent.pass(now).expect("the model can be looked at");
+                self.agent.pass(now).expect("the fake can be looked at");
             }
         }
         self.now += seconds;

@@ -12,15 +12,9 @@ pub struct NodeChanges {
 }
 
 impl NodeChanges {
-    /// Adds what `other` says.
-    pub fn add(&mut self, other: &Self) {
-        self.all |= other.all;
-        self.some.extend(&other.some);
-    }
-
-    /// What is there, and nothing from now on.
+    /// Whether no node is different.
     #[must_use]
-    pub fn take(&mut self) -> Self {
-        std::mem::take(self)
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.some.is_empty()
     }
 }

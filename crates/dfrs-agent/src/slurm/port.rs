@@ -1,5 +1,5 @@
-//! The agent's calls to Slurm. One implementation calls slurmctld through the C shim, one in the
-//! tests is a small model of it.
+//! The agent's calls to Slurm. One implementation calls slurmctld through the C shim, one is a fake
+//! (`fixtures`), and one a model (`dfrs-testbed`).
 
 use std::fmt;
 

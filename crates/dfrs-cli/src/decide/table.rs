@@ -138,7 +138,7 @@ fn yields(case: &Case, labels: &Labels) -> String {
     }
 }
 
-/// What a task of the first kind gets of its need.
+/// What a task gets of its need.
 fn cpu(job: &Job, share: Yield) -> String {
     format!("{} of {} a task", share.of(job.cpu).cores(), job.cpu)
 }

@@ -110,7 +110,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let either: BTreeSet<u32> = before.keys().chain(plan.outlook.keys()).copied().collect();
         let differs = |id: &u32| before.get(id) != plan.outlook.get(id);
         let different = either.into_iter().filter(differs);
-        let different = different.into_iter().map(ChangeEntry::JobReason);
+        let different = different.map(ChangeEntry::JobReason);
         self.lists.changes.extend(different);
         self.planner.moldable.history.update(&plan, now);
         self.planner.moldable.next = plan.next(now);

@@ -44,7 +44,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .iter()
             .any(|id| !kept_away.contains(id));
         let differ = kept_away.symmetric_difference(&self.planner.kept_away);
-        let differ: Vec<ChangeEntry> = differ.copied().map(ChangeEntry::JobReason).collect();
+        let differ = differ.copied().map(ChangeEntry::JobReason);
         self.lists.changes.extend(differ);
         self.planner.kept_away = kept_away;
     }

@@ -7,7 +7,7 @@ fn pass_with_timeout(cluster: &mut TestCluster) -> PassReport {
     let now = Time(cluster.now * SECOND);
     cluster.slurm.0.borrow_mut().updates = cluster.now;
     let report = cluster.agent.pass_while(now, &|| false);
-    report.expect("the model can be looked at")
+    report.expect("the fake can be looked at")
 }
 
 #[test]

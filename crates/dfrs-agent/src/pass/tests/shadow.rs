@@ -56,7 +56,7 @@ fn daily_summary_counts_submitted_and_ended_jobs() {
     let pass_at = |cluster: &mut TestCluster, second: i64| {
         cluster.slurm.0.borrow_mut().updates = second;
         let now = Time(second * SECOND);
-        cluster.agent.pass(now).expect("the model can be looked at");
+        cluster.agent.pass(now).expect("the fake can be looked at");
         let mut slurmctld = cluster.slurm.0.borrow_mut();
         std::mem::take(&mut slurmctld.infos)
     };
