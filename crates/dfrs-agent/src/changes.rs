@@ -15,6 +15,8 @@ pub enum ChangeEntry {
     JobPlanning(u32),
     /// What else the reason of a job is made of.
     JobReason(u32),
+    /// Whether, or where, decisions leave a job out: both of these.
+    JobExclusion(u32),
     /// A node, by Slurm's index.
     Node(u32),
     /// What jobs have of a node, or may have, or that some are to be ended there: the plan and the
@@ -66,6 +68,7 @@ impl ChangeReader {
             ChangeEntry::JobPlaces(_) => matches!(self, Self::Shares),
             ChangeEntry::JobPlanning(_) => matches!(self, Self::Plan),
             ChangeEntry::JobReason(_) => matches!(self, Self::Reasons),
+            ChangeEntry::JobExclusion(_) => matches!(self, Self::Plan | Self::Reasons),
             ChangeEntry::NodeUse(_) => matches!(self, Self::Plan | Self::Orders),
             ChangeEntry::Node(_) | ChangeEntry::AllNodes => matches!(
                 self,
@@ -120,7 +123,8 @@ impl ChangeLog {
                 ChangeEntry::Job(job)
                 | ChangeEntry::JobPlaces(job)
                 | ChangeEntry::JobPlanning(job)
-                | ChangeEntry::JobReason(job) => _ = changed.jobs.insert(job),
+                | ChangeEntry::JobReason(job)
+                | ChangeEntry::JobExclusion(job) => _ = changed.jobs.insert(job),
                 ChangeEntry::Node(node) | ChangeEntry::NodeUse(node) => {
                     _ = changed.nodes.some.insert(node)
                 }
@@ -212,6 +216,7 @@ mod tests {
             ChangeEntry::JobPlaces(1),
             ChangeEntry::JobPlanning(1),
             ChangeEntry::JobReason(1),
+            ChangeEntry::JobExclusion(1),
             ChangeEntry::Node(1),
             ChangeEntry::NodeUse(1),
             ChangeEntry::AllNodes,

@@ -247,6 +247,11 @@ impl FakeSlurmctld {
             .is_some_and(|max| placed.count() >= *max)
     }
 
+    fn assert_memory_suffices(&self) {
+        let suffices = |node: &ObservedNode| node.allocated_memory_mib <= node.memory;
+        assert!(self.nodes.iter().all(suffices), "memory exceeded");
+    }
+
     fn count_memory(&mut self) {
         for node in &mut self.nodes {
             let jobs = self.jobs.values().filter(|job| !job.completing);
@@ -395,14 +400,7 @@ impl Slurm for FakeSlurm {
             job.places = places.iter().map(memory).collect();
             job.state = ObservedState::Running;
         })?;
-        let slurmctld = self.0.borrow();
-        assert!(
-            slurmctld
-                .nodes
-                .iter()
-                .all(|node| node.allocated_memory_mib <= node.memory),
-            "memory exceeded"
-        );
+        self.0.borrow().assert_memory_suffices();
         Ok(())
     }
     fn suspend(&mut self, id: u32) -> Result<(), SlurmError> {
@@ -444,13 +442,7 @@ impl Slurm for FakeSlurm {
             .zip(memory)
             .for_each(|(place, amount)| place.memory_mib = *amount);
         slurmctld.count_memory();
-        assert!(
-            slurmctld
-                .nodes
-                .iter()
-                .all(|node| node.allocated_memory_mib <= node.memory),
-            "memory exceeded"
-        );
+        slurmctld.assert_memory_suffices();
         Ok(())
     }
     fn warn(&mut self, id: u32) -> Result<(), SlurmError> {

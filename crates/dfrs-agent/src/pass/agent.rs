@@ -34,6 +34,7 @@ use crate::clock::Ahead;
 use crate::daemons::{Daemons, NodeFacts, SwapEighths};
 use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::plan::actual::ActualCluster;
+use crate::plan::cluster::PassFacts;
 use crate::plan::excluded::Excluded;
 use crate::plan::planned::PlannedCluster;
 use crate::plan::refusals::Refusals;
@@ -292,6 +293,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             publisher,
             giving_back,
             config,
+        }
+    }
+
+    /// What the core is given beside the jobs and the nodes, at this time.
+    pub(super) fn facts(&self, now: Time) -> PassFacts<'_> {
+        PassFacts {
+            config: &self.config,
+            swap: &self.nodes.swap,
+            ready: self.queue.admission.ready(),
+            refusals: &self.planner.refusals,
+            excluded: &self.planner.excluded,
+            weights: self.planner.weights,
+            now,
         }
     }
 }

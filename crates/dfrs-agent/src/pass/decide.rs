@@ -12,7 +12,6 @@ use super::{Agent, PassReport, SECOND};
 use crate::changes::{ChangeEntry, ChangeReader, UnreadChanges};
 use crate::daemons::Daemons;
 use crate::plan::apply::apply;
-use crate::plan::cluster::PassFacts;
 use crate::plan::planned::PlannedCluster;
 use crate::probe::{Incident, PassPart};
 use crate::slurm::observation::Observation;
@@ -174,9 +173,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.planner.excluded.add(*id, rule, now)
         });
         let pause = pauses.min();
-        let changes = &mut self.lists.changes;
-        changes.extend(new.iter().copied().map(ChangeEntry::JobPlanning));
-        changes.extend(new.iter().copied().map(ChangeEntry::JobReason));
+        let excluded = new.iter().copied().map(ChangeEntry::JobExclusion);
+        self.lists.changes.extend(excluded);
         let follows = pause.map_or_else(
             || "no job that could be left out is at fault".to_owned(),
             |pause| {
@@ -198,15 +196,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let reasons = admitted.iter().copied().map(ChangeEntry::JobReason);
         self.lists.changes.extend(reasons);
         jobs.extend(admitted);
-        let facts = PassFacts {
-            config: &self.config,
-            swap: &self.nodes.swap,
-            ready: self.queue.admission.ready(),
-            refusals: &self.planner.refusals,
-            excluded: &self.planner.excluded,
-            weights: self.planner.weights,
-            now,
-        };
+        let facts = self.facts(now);
         let working = self.planner.shares.keys();
         planned.follow(jobs, working, &nodes, seen, &self.ledger, &facts);
         debug_assert!(

@@ -249,9 +249,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn note_vacated(&mut self, placement: &NamedPlacement) {
         let jobs = self.planner.refusals.vacated(placement);
         self.lists.capacity_freed |= !jobs.is_empty();
-        let changes = &mut self.lists.changes;
-        changes.extend(jobs.iter().copied().map(ChangeEntry::JobReason));
-        changes.extend(jobs.into_iter().map(ChangeEntry::JobPlanning));
+        let jobs = jobs.into_iter().map(ChangeEntry::JobExclusion);
+        self.lists.changes.extend(jobs);
     }
 
     /// Brings the records of these jobs in line with the observation. `recovers`: slurmctld was

@@ -8,7 +8,6 @@ use crate::changes::{ChangeReader, UnreadChanges};
 use crate::daemons::Daemons;
 use crate::job::limits::{extension, record_extension};
 use crate::plan::actual::ActualCluster;
-use crate::plan::cluster::PassFacts;
 use crate::probe::PassPart;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
@@ -42,25 +41,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Allocates CPU to what runs now. O(what changed), and O(nodes + places) for the shares
     /// themselves.
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
-        let facts = PassFacts {
-            config: &self.config,
-            swap: &self.nodes.swap,
-            ready: self.queue.admission.ready(),
-            refusals: &self.planner.refusals,
-            excluded: &self.planner.excluded,
-            weights: self.planner.weights,
-            now,
-        };
         let UnreadChanges { jobs, nodes } = self.lists.changes.take(ChangeReader::Shares);
-        self.planner
-            .actual
-            .follow(&jobs, &nodes, observation, &self.ledger, &facts);
-        let shares = self.planner.actual.shares(&self.ledger, &facts);
+        let mut actual = std::mem::take(&mut self.planner.actual);
+        let facts = self.facts(now);
+        actual.follow(&jobs, &nodes, observation, &self.ledger, &facts);
+        let shares = actual.shares(&self.ledger, &facts);
         debug_assert_eq!(
             shares,
             ActualCluster::shares_from_scratch(observation, &self.ledger, &facts),
             "the shares have missed a change"
         );
+        self.planner.actual = actual;
         let before = std::mem::take(&mut self.planner.shares);
         for id in before.keys().chain(shares.keys()) {
             let met = shares.get(id).copied();

@@ -54,10 +54,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.observe(seen, now)?;
         self.follow(seen, now);
         // Nothing is decided or shared any more.
-        for reader in [ChangeReader::Plan, ChangeReader::Room, ChangeReader::Shares] {
+        for reader in [
+            ChangeReader::Plan,
+            ChangeReader::Room,
+            ChangeReader::Shares,
+            ChangeReader::Yields,
+        ] {
             self.lists.changes.skip(reader);
         }
-        self.lists.changes.skip(ChangeReader::Yields);
         self.try_set_reasons(seen, now);
         self.try_clear_yields();
         self.try_report_parked(seen, now);

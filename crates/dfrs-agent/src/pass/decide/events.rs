@@ -16,8 +16,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let included = self.planner.excluded.take_due(now);
         self.lists.capacity_freed |= !(tried_again.is_empty() && included.is_empty());
         let changes = &mut self.lists.changes;
-        changes.extend(included.iter().copied().map(ChangeEntry::JobPlanning));
-        changes.extend(included.iter().copied().map(ChangeEntry::JobReason));
+        changes.extend(included.iter().copied().map(ChangeEntry::JobExclusion));
         changes.extend(tried_again.into_iter().map(ChangeEntry::JobReason));
         let ended = std::mem::take(&mut self.lists.capacity_freed);
         let nodes_changed = self.room_grew(observation);

@@ -10,7 +10,6 @@ use crate::job::ledger::LedgerRecord;
 use crate::job::life::{JobContext, LifeEvent};
 use crate::pass::Agent;
 use crate::pass::decide::MAX_TRIES;
-use crate::plan::cluster::PassFacts;
 use crate::plan::moldable::speedup::parse_comment;
 use crate::plan::moldable::{MoldablePlan, Outlook, WaitHistory, decide, reason};
 use crate::slurm::observation::Observation;
@@ -80,15 +79,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.planner.moldable.is_stale = false;
         let mut tries = 1;
         let plan = loop {
-            let facts = PassFacts {
-                config: &self.config,
-                swap: &self.nodes.swap,
-                ready: self.queue.admission.ready(),
-                refusals: &self.planner.refusals,
-                excluded: &self.planner.excluded,
-                weights: self.planner.weights,
-                now,
-            };
+            let facts = self.facts(now);
             let plan = decide(seen, &self.ledger, &facts, &self.planner.moldable.history);
             if self.would_start(&plan.jobs(), seen, now) || tries == MAX_TRIES {
                 break plan;
