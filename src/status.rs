@@ -125,7 +125,7 @@ impl Reporter {
         writer.write(Status {
             written: seconds(now),
             breaker: facts.breaker,
-            jobs: jobs(&facts.counts),
+            jobs: facts.counts.jobs,
             fares: facts.job_metrics,
             done: facts.done,
             nodes: nodes(&facts.counts, facts.silent),
@@ -163,18 +163,6 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         locks: dfrs_proto::status::Locks::default(),
         state_file: StateFileStatus::default(),
         journal: None,
-    }
-}
-
-fn jobs(counts: &Counts) -> JobCounts {
-    JobCounts {
-        waiting: counts.waiting,
-        running: counts.running,
-        parked: counts.parked,
-        paused: counts.paused,
-        under_way: counts.under_way,
-        suspended: counts.suspended,
-        waits_for: counts.waits_for,
     }
 }
 

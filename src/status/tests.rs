@@ -33,7 +33,7 @@ fn report_is_in_the_file_and_the_file_is_world_readable() {
     let mut reporter = Reporter::start(&directory, Some(&config()), None, &log, now);
     let mut facts = StatusFacts::default();
     facts.breaker.state = BreakerState::Closed;
-    facts.counts.parked = 3;
+    facts.counts.jobs.parked = 3;
     facts.silent = (0..150).map(|index| format!("n{index}")).collect();
     facts.passes.wall.add(Duration::from_millis(2));
     reporter.report(facts, 1, Time(1_001_234_567));

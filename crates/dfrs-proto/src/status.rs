@@ -89,7 +89,7 @@ pub struct BreakerStatus {
 }
 
 /// Numbers of jobs, each of which is in one of these. The waiting rest of an array is one job.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCounts {
     /// Wait for their first start, or to start again.
     pub waiting: u32,

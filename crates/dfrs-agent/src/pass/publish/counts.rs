@@ -1,7 +1,7 @@
 //! Counts of jobs by kind, their metrics and the actions so far, for monitoring.
 
 use dfrs_core::{Blocked, Span, Time};
-use dfrs_proto::status::{ActionCounts, JobMetrics, WaitsFor};
+use dfrs_proto::status::{ActionCounts, JobCounts, JobMetrics, WaitsFor};
 
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
@@ -29,20 +29,8 @@ pub(in crate::pass) fn count(done: &mut ActionCounts, step: &LifeStep, answer: &
 /// Jobs by what becomes of them, and nodes. The waiting rest of an array is one job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Jobs that wait for their first start, or to run again from the start.
-    pub waiting: u32,
-    /// Run, and nothing is planned for them.
-    pub running: u32,
-    /// Are parked: suspended, with their memory in swap.
-    pub parked: u32,
-    /// Gave up their places by checkpoints, and wait.
-    pub paused: u32,
-    /// Are on their way from one of these to another.
-    pub under_way: u32,
-    /// Were suspended by others.
-    pub suspended: u32,
-    /// For what those wait that are waiting, parked or paused.
-    pub waits_for: WaitsFor,
+    /// Jobs.
+    pub jobs: JobCounts,
     /// Nodes of the partitions.
     pub nodes: u32,
     /// Nodes that take work.
@@ -71,22 +59,22 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         for (id, record) in self.ledger.iter() {
             let life = &record.life;
             let (kind, waits) = if life.is_under_way() {
-                (&mut counts.under_way, false)
+                (&mut counts.jobs.under_way, false)
             } else if life.is_parked() {
-                (&mut counts.parked, true)
+                (&mut counts.jobs.parked, true)
             } else if life.is_paused() {
-                (&mut counts.paused, true)
+                (&mut counts.jobs.paused, true)
             } else if life.is_suspended_by_operator() {
-                (&mut counts.suspended, false)
+                (&mut counts.jobs.suspended, false)
             } else if life.is_running() {
-                (&mut counts.running, false)
+                (&mut counts.jobs.running, false)
             } else {
-                (&mut counts.waiting, true)
+                (&mut counts.jobs.waiting, true)
             };
             *kind += 1;
             if waits {
                 *cause(
-                    &mut counts.waits_for,
+                    &mut counts.jobs.waits_for,
                     self.planner.blocked.get(&id).copied(),
                 ) += 1;
             }
