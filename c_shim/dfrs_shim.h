@@ -57,31 +57,6 @@ enum {
 	DFRS_JOB_ADMIN_HOLD = 1 << 16, /* on hold, by an operator and not by its user */
 };
 
-/* dfrs_job_t.special: what a job requests that exact placement does not cover. */
-enum {
-	DFRS_SPECIAL_NONE = 0,
-	DFRS_SPECIAL_GRES = 1,
-	DFRS_SPECIAL_HETEROGENEOUS = 2,
-	DFRS_SPECIAL_FEDERATION = 3,
-	DFRS_SPECIAL_BURST_BUFFER = 4,
-	DFRS_SPECIAL_REBOOT = 5,
-	DFRS_SPECIAL_RESERVATIONS = 6, /* a list of several */
-	DFRS_SPECIAL_SWITCHES = 7,
-	DFRS_SPECIAL_CONTIGUOUS = 8,
-	DFRS_SPECIAL_EXPAND = 9, /* --dependency=expand */
-	DFRS_SPECIAL_CORE_SPEC = 10, /* --core-spec, --thread-spec */
-	DFRS_SPECIAL_ARBITRARY = 11, /* -m arbitrary */
-	DFRS_SPECIAL_NODE_LIST = 12, /* --nodelist with fewer nodes than requested */
-	DFRS_SPECIAL_FEATURES = 13, /* --constraint with counts, parentheses or brackets */
-	DFRS_SPECIAL_BROKEN = 14, /* Slurm has no details of it */
-	DFRS_SPECIAL_SEGMENTS = 16, /* --segment; from Slurm 24.05 on */
-	DFRS_SPECIAL_PORTS = 17, /* --resv-ports of the job; from 24.05 on */
-	DFRS_SPECIAL_QOS_LIST = 18, /* --qos with several names; from 24.11 on */
-	DFRS_SPECIAL_HIERARCHICAL = 19, /* --licenses with a hierarchical resource; from 25.05 on */
-	DFRS_SPECIAL_MEMORY_UPDATES = 20, /* --mem-update; from 26.05 on */
-	DFRS_SPECIAL_PLANE = 21, /* -m plane, on more than one node */
-};
-
 /* dfrs_node_t.state */
 enum { DFRS_NODE_UP = 0, DFRS_NODE_DRAINING = 1, DFRS_NODE_DOWN = 2 };
 
@@ -103,7 +78,10 @@ typedef struct {
 	uint32_t job_id;
 	uint32_t priority;
 	uint32_t state, flags;
-	uint32_t special; /* dfrs_jobs_gate() and dfrs_job_start() refuse it with ESLURM_NOT_SUPPORTED */
+	/* Which request of it exact placement does not cover, and its text, an offset into
+	 * dfrs_snapshot_t.strings; 0: none. dfrs_jobs_gate() and dfrs_job_start() refuse the job with
+	 * ESLURM_NOT_SUPPORTED. */
+	uint32_t unsupported, unsupported_text;
 	uint32_t restarts; /* how often it was requeued */
 	uint32_t user; /* the user's id */
 	/* Stands for its MCS label; 0: it has none, or its label does not keep other jobs off its nodes
@@ -310,14 +288,14 @@ int dfrs_job_outcome(uint32_t job_id, int64_t submit_time);
 /* May these pending jobs start now as far as everything but resources is concerned (dependencies,
  * begin time, limits, holds, partition state, reservations, array throttle, deadlines)? As
  * backfill's own tests. results[i]: 0: yes. EAGAIN: the job was requeued so lately that it has to
- * wait for the next second. ESLURM_NOT_SUPPORTED: see dfrs_job_t.special. Else Slurm has set the
+ * wait for the next second. ESLURM_NOT_SUPPORTED: see dfrs_job_t.unsupported. Else Slurm has set the
  * job's reason. Checked for each job: what is its own (state, hold, dependencies, association's and
  * QOS's counts, array throttle, time and node limits, licences, deadline). Checked once for a slice
  * of jobs that agree in it: whether partition, QOS, account and user go together. */
 void dfrs_jobs_gate(const uint32_t *job_ids, uint32_t count, int *results);
 /* Do these pending jobs wait for nothing but room, as far as Slurm has noted what they wait for?
  * For callers that may not call dfrs_jobs_gate(): this takes the read locks and writes nothing.
- * Read are the state, a hold, the begin time, the partition's state, dfrs_job_t.special, and the
+ * Read are the state, a hold, the begin time, the partition's state, dfrs_job_t.unsupported, and the
  * reason that Slurm gave the job last (dependencies, limits, licences, reservations, array
  * throttle): an answer may be as old as that. */
 void dfrs_jobs_wait_for_room(const uint32_t *job_ids, uint32_t count, bool *results);

@@ -97,7 +97,7 @@ int dfrs_job_eligible(job_record_t *job, time_t now)
 		return ESLURM_INVALID_PARTITION_NAME;
 	job->part_ptr = partition;
 	job->last_sched_eval = now;
-	if (dfrs_special(job))
+	if (dfrs_unsupported(job))
 		return ESLURM_NOT_SUPPORTED;
 	/* First, as in Slurm's queue: jobs whose association or QOS is gone are checked no further. */
 	if (!job_independent(job))

@@ -111,8 +111,10 @@ uint32_t dfrs_tasks(const job_record_t *job);
 bool dfrs_overcommits(const dfrs_details_t *details);
 /* Whether its nodes make its tasks, and how many nodes it gets is open: -N with a range and no -n. */
 bool dfrs_sized_by_nodes(const job_record_t *job);
-/* What of it exact placement does not cover; see dfrs_job_t.special. Here details may be missing. */
-uint32_t dfrs_special(const job_record_t *job);
+/* What of it exact placement does not cover; see dfrs_job_t.unsupported. Here details may be missing. */
+uint32_t dfrs_unsupported(const job_record_t *job);
+/* In words; NULL for 0. */
+const char *dfrs_unsupported_text(uint32_t number);
 /* Whether --constraint is not given or no more than names joined by & and |. */
 bool dfrs_plain_features(const dfrs_details_t *details);
 /* Whether the job's record stands for one job, not for (the rest of) an array. */

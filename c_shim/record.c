@@ -341,7 +341,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 	entry->state = job_state(job);
 	entry->flags = job_flags(job, now);
 	if ((entry->state == DFRS_JOB_PENDING) || !job->details)
-		entry->special = dfrs_special(job);
+		entry->unsupported = dfrs_unsupported(job);
 	entry->restarts = job->restart_cnt;
 	entry->user = job->user_id;
 	entry->label = mcs_label(job);

@@ -144,68 +144,6 @@ bool dfrs_plain_features(const dfrs_details_t *details)
 	       !list_find_first_ro(details->feature_list, is_grouped, NULL);
 }
 
-static int is_hierarchical(void *record, void *argument)
-{
-	return dfrs_is_hierarchical(record);
-}
-
-/* What the options of the job, not those of its nodes, request. */
-static uint32_t special_of_job(const job_record_t *job)
-{
-	if (job->gres_list_req && list_count(job->gres_list_req))
-		return DFRS_SPECIAL_GRES;
-	if (job->het_job_id)
-		return DFRS_SPECIAL_HETEROGENEOUS;
-	if (job->fed_details)
-		return DFRS_SPECIAL_FEDERATION;
-	if (job->burst_buffer)
-		return DFRS_SPECIAL_BURST_BUFFER;
-	if (job->reboot)
-		return DFRS_SPECIAL_REBOOT;
-	if (job->resv_list)
-		return DFRS_SPECIAL_RESERVATIONS;
-	if (job->req_switch)
-		return DFRS_SPECIAL_SWITCHES;
-	if (dfrs_wants_ports(job))
-		return DFRS_SPECIAL_PORTS;
-	if (dfrs_wants_one_of_several_qos(job))
-		return DFRS_SPECIAL_QOS_LIST;
-	if (job->license_list && list_find_first_ro(job->license_list, is_hierarchical, NULL))
-		return DFRS_SPECIAL_HIERARCHICAL;
-	return DFRS_SPECIAL_NONE;
-}
-
-static uint32_t special_of_request(const dfrs_details_t *details)
-{
-	if (details->contiguous)
-		return DFRS_SPECIAL_CONTIGUOUS;
-	if (details->expanding_jobid)
-		return DFRS_SPECIAL_EXPAND;
-	if (details->core_spec && (details->core_spec != NO_VAL16))
-		return DFRS_SPECIAL_CORE_SPEC;
-	if ((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
-		return DFRS_SPECIAL_ARBITRARY;
-	if (((details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_PLANE) && (details->max_nodes != 1))
-		return DFRS_SPECIAL_PLANE; /* on one node it has no effect */
-	if (dfrs_wants_segments(details))
-		return DFRS_SPECIAL_SEGMENTS;
-	if (dfrs_wants_memory_updates(details))
-		return DFRS_SPECIAL_MEMORY_UPDATES;
-	if (details->req_node_bitmap &&
-	    ((uint32_t) bit_set_count(details->req_node_bitmap) < details->min_nodes))
-		return DFRS_SPECIAL_NODE_LIST; /* "these and some others" */
-	return dfrs_plain_features(details) ? DFRS_SPECIAL_NONE : DFRS_SPECIAL_FEATURES;
-}
-
-uint32_t dfrs_special(const job_record_t *job)
-{
-	uint32_t special = special_of_job(job);
-
-	if (special)
-		return special;
-	return job->details ? special_of_request(job->details) : DFRS_SPECIAL_BROKEN;
-}
-
 uint64_t dfrs_node_memory(const node_record_t *node)
 {
 	return node->real_memory - MIN(node->real_memory, node->mem_spec_limit);

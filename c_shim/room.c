@@ -36,7 +36,7 @@ static bool waits_for_room(const job_record_t *job, time_t now)
 	partition = dfrs_remembered_partition(job);
 	if (!partition || !(partition->state_up & PARTITION_SCHED) || !partition->node_bitmap)
 		return false;
-	return !dfrs_special(job) && (job->details->begin_time <= now) && is_of_room(job);
+	return !dfrs_unsupported(job) && (job->details->begin_time <= now) && is_of_room(job);
 }
 
 void dfrs_jobs_wait_for_room(const uint32_t *job_ids, uint32_t count, bool *results)

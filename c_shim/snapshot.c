@@ -224,6 +224,7 @@ static void add_job(builder_t *builder, dfrs_job_t *entry, dfrs_scoped_t *partit
 	if (!partition->name)
 		partition->name = store(builder, partition->record->name);
 	entry->partition = partition->name;
+	entry->unsupported_text = store(builder, dfrs_unsupported_text(entry->unsupported));
 	entry->comment = store_bytes(builder, job->comment, comment_length(job));
 	add_places(builder, entry, job);
 	if (class)

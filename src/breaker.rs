@@ -554,9 +554,9 @@ mod tests {
                 memory_mib: 0,
                 ..place
             }],
-            memory,
             ..job(id, 1)
-        };
+        }
+        .requesting(|request| request.memory = memory);
         world.jobs.insert(id, parked);
     }
 

@@ -152,7 +152,7 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         problem,
         policy: active.map_or_else(String::new, |config| config.policy.to_string()),
         partitions: active.map_or_else(Vec::new, Config::partition_names),
-        moldable_partitions: active.map_or_else(Vec::new, Config::moldable_names),
+        moldable_partitions: active.map_or_else(Vec::new, Config::whole_node_partitions),
         breaker: BreakerStatus::default(),
         jobs: JobCounts::default(),
         fares: JobMetrics::default(),

@@ -26,37 +26,15 @@ pub const DFRS_JOB_CRON: _bindgen_ty_2 = 16384;
 pub const DFRS_JOB_HOLDS_GRES: _bindgen_ty_2 = 32768;
 pub const DFRS_JOB_ADMIN_HOLD: _bindgen_ty_2 = 65536;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
-pub const DFRS_SPECIAL_NONE: _bindgen_ty_3 = 0;
-pub const DFRS_SPECIAL_GRES: _bindgen_ty_3 = 1;
-pub const DFRS_SPECIAL_HETEROGENEOUS: _bindgen_ty_3 = 2;
-pub const DFRS_SPECIAL_FEDERATION: _bindgen_ty_3 = 3;
-pub const DFRS_SPECIAL_BURST_BUFFER: _bindgen_ty_3 = 4;
-pub const DFRS_SPECIAL_REBOOT: _bindgen_ty_3 = 5;
-pub const DFRS_SPECIAL_RESERVATIONS: _bindgen_ty_3 = 6;
-pub const DFRS_SPECIAL_SWITCHES: _bindgen_ty_3 = 7;
-pub const DFRS_SPECIAL_CONTIGUOUS: _bindgen_ty_3 = 8;
-pub const DFRS_SPECIAL_EXPAND: _bindgen_ty_3 = 9;
-pub const DFRS_SPECIAL_CORE_SPEC: _bindgen_ty_3 = 10;
-pub const DFRS_SPECIAL_ARBITRARY: _bindgen_ty_3 = 11;
-pub const DFRS_SPECIAL_NODE_LIST: _bindgen_ty_3 = 12;
-pub const DFRS_SPECIAL_FEATURES: _bindgen_ty_3 = 13;
-pub const DFRS_SPECIAL_BROKEN: _bindgen_ty_3 = 14;
-pub const DFRS_SPECIAL_SEGMENTS: _bindgen_ty_3 = 16;
-pub const DFRS_SPECIAL_PORTS: _bindgen_ty_3 = 17;
-pub const DFRS_SPECIAL_QOS_LIST: _bindgen_ty_3 = 18;
-pub const DFRS_SPECIAL_HIERARCHICAL: _bindgen_ty_3 = 19;
-pub const DFRS_SPECIAL_MEMORY_UPDATES: _bindgen_ty_3 = 20;
-pub const DFRS_SPECIAL_PLANE: _bindgen_ty_3 = 21;
+pub const DFRS_NODE_UP: _bindgen_ty_3 = 0;
+pub const DFRS_NODE_DRAINING: _bindgen_ty_3 = 1;
+pub const DFRS_NODE_DOWN: _bindgen_ty_3 = 2;
 pub type _bindgen_ty_3 = ::std::os::raw::c_uint;
-pub const DFRS_NODE_UP: _bindgen_ty_4 = 0;
-pub const DFRS_NODE_DRAINING: _bindgen_ty_4 = 1;
-pub const DFRS_NODE_DOWN: _bindgen_ty_4 = 2;
+pub const DFRS_LOG_ERROR: _bindgen_ty_4 = 0;
+pub const DFRS_LOG_INFO: _bindgen_ty_4 = 1;
+pub const DFRS_LOG_VERBOSE: _bindgen_ty_4 = 2;
+pub const DFRS_LOG_DEBUG: _bindgen_ty_4 = 3;
 pub type _bindgen_ty_4 = ::std::os::raw::c_uint;
-pub const DFRS_LOG_ERROR: _bindgen_ty_5 = 0;
-pub const DFRS_LOG_INFO: _bindgen_ty_5 = 1;
-pub const DFRS_LOG_VERBOSE: _bindgen_ty_5 = 2;
-pub const DFRS_LOG_DEBUG: _bindgen_ty_5 = 3;
-pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct dfrs_place_t {
@@ -82,7 +60,8 @@ pub struct dfrs_job_t {
     pub priority: u32,
     pub state: u32,
     pub flags: u32,
-    pub special: u32,
+    pub unsupported: u32,
+    pub unsupported_text: u32,
     pub restarts: u32,
     pub user: u32,
     pub label: u32,
@@ -116,69 +95,73 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 176usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 184usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
         [::std::mem::offset_of!(dfrs_job_t, priority) - 4usize];
     ["Offset of field: dfrs_job_t::state"][::std::mem::offset_of!(dfrs_job_t, state) - 8usize];
     ["Offset of field: dfrs_job_t::flags"][::std::mem::offset_of!(dfrs_job_t, flags) - 12usize];
-    ["Offset of field: dfrs_job_t::special"][::std::mem::offset_of!(dfrs_job_t, special) - 16usize];
+    ["Offset of field: dfrs_job_t::unsupported"]
+        [::std::mem::offset_of!(dfrs_job_t, unsupported) - 16usize];
+    ["Offset of field: dfrs_job_t::unsupported_text"]
+        [::std::mem::offset_of!(dfrs_job_t, unsupported_text) - 20usize];
     ["Offset of field: dfrs_job_t::restarts"]
-        [::std::mem::offset_of!(dfrs_job_t, restarts) - 20usize];
-    ["Offset of field: dfrs_job_t::user"][::std::mem::offset_of!(dfrs_job_t, user) - 24usize];
-    ["Offset of field: dfrs_job_t::label"][::std::mem::offset_of!(dfrs_job_t, label) - 28usize];
+        [::std::mem::offset_of!(dfrs_job_t, restarts) - 24usize];
+    ["Offset of field: dfrs_job_t::user"][::std::mem::offset_of!(dfrs_job_t, user) - 28usize];
+    ["Offset of field: dfrs_job_t::label"][::std::mem::offset_of!(dfrs_job_t, label) - 32usize];
     ["Offset of field: dfrs_job_t::array_job_id"]
-        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 32usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_job_id) - 36usize];
     ["Offset of field: dfrs_job_t::array_task"]
-        [::std::mem::offset_of!(dfrs_job_t, array_task) - 36usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_task) - 40usize];
     ["Offset of field: dfrs_job_t::array_throttle"]
-        [::std::mem::offset_of!(dfrs_job_t, array_throttle) - 40usize];
-    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 44usize];
+        [::std::mem::offset_of!(dfrs_job_t, array_throttle) - 44usize];
+    ["Offset of field: dfrs_job_t::tasks"][::std::mem::offset_of!(dfrs_job_t, tasks) - 48usize];
     ["Offset of field: dfrs_job_t::cpus_per_task"]
-        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 48usize];
+        [::std::mem::offset_of!(dfrs_job_t, cpus_per_task) - 52usize];
     ["Offset of field: dfrs_job_t::idle_cpus"]
-        [::std::mem::offset_of!(dfrs_job_t, idle_cpus) - 52usize];
+        [::std::mem::offset_of!(dfrs_job_t, idle_cpus) - 56usize];
     ["Offset of field: dfrs_job_t::tasks_per_node"]
-        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 56usize];
+        [::std::mem::offset_of!(dfrs_job_t, tasks_per_node) - 60usize];
     ["Offset of field: dfrs_job_t::min_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 60usize];
+        [::std::mem::offset_of!(dfrs_job_t, min_nodes) - 64usize];
     ["Offset of field: dfrs_job_t::max_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 64usize];
+        [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 68usize];
     ["Offset of field: dfrs_job_t::partition_nodes"]
-        [::std::mem::offset_of!(dfrs_job_t, partition_nodes) - 68usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition_nodes) - 72usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 72usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 76usize];
     ["Offset of field: dfrs_job_t::limit_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 76usize];
+        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 80usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 80usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 84usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 84usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 88usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 88usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 92usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 92usize];
-    ["Offset of field: dfrs_job_t::comment"][::std::mem::offset_of!(dfrs_job_t, comment) - 96usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 96usize];
+    ["Offset of field: dfrs_job_t::comment"]
+        [::std::mem::offset_of!(dfrs_job_t, comment) - 100usize];
     ["Offset of field: dfrs_job_t::partition_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 100usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 104usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 104usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 112usize];
     ["Offset of field: dfrs_job_t::submit_time"]
-        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 112usize];
+        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 120usize];
     ["Offset of field: dfrs_job_t::eligible_time"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible_time) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible_time) - 128usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 128usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 136usize];
     ["Offset of field: dfrs_job_t::free_until"]
-        [::std::mem::offset_of!(dfrs_job_t, free_until) - 136usize];
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 144usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 144usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 152usize];
     ["Offset of field: dfrs_job_t::reservation_end"]
-        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 152usize];
+        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 160usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 160usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 168usize];
     ["Offset of field: dfrs_job_t::resumed"]
-        [::std::mem::offset_of!(dfrs_job_t, resumed) - 168usize];
+        [::std::mem::offset_of!(dfrs_job_t, resumed) - 176usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -298,22 +281,22 @@ impl Default for dfrs_snapshot_t {
         }
     }
 }
-pub const DFRS_CONF_WITHHELD: _bindgen_ty_6 = 1;
-pub const DFRS_CONF_COUNTS_MEMORY: _bindgen_ty_6 = 2;
-pub const DFRS_CONF_COUNTS_CORES: _bindgen_ty_6 = 4;
-pub const DFRS_CONF_SLICES_TIME: _bindgen_ty_6 = 8;
-pub const DFRS_CONF_SAVES_POWER: _bindgen_ty_6 = 16;
-pub const DFRS_CONF_CONSTRAINS_SWAP: _bindgen_ty_6 = 32;
+pub const DFRS_CONF_WITHHELD: _bindgen_ty_5 = 1;
+pub const DFRS_CONF_COUNTS_MEMORY: _bindgen_ty_5 = 2;
+pub const DFRS_CONF_COUNTS_CORES: _bindgen_ty_5 = 4;
+pub const DFRS_CONF_SLICES_TIME: _bindgen_ty_5 = 8;
+pub const DFRS_CONF_SAVES_POWER: _bindgen_ty_5 = 16;
+pub const DFRS_CONF_CONSTRAINS_SWAP: _bindgen_ty_5 = 32;
+pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
+pub const DFRS_PARTITION_FORCED_TO_ONE: _bindgen_ty_6 = 1;
+pub const DFRS_PARTITION_EXCLUSIVE_TOPOLOGY: _bindgen_ty_6 = 2;
+pub const DFRS_PARTITION_POWERS_DOWN_ON_IDLE: _bindgen_ty_6 = 4;
+pub const DFRS_PARTITION_TAKES_JOBS: _bindgen_ty_6 = 8;
 pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
-pub const DFRS_PARTITION_FORCED_TO_ONE: _bindgen_ty_7 = 1;
-pub const DFRS_PARTITION_EXCLUSIVE_TOPOLOGY: _bindgen_ty_7 = 2;
-pub const DFRS_PARTITION_POWERS_DOWN_ON_IDLE: _bindgen_ty_7 = 4;
-pub const DFRS_PARTITION_TAKES_JOBS: _bindgen_ty_7 = 8;
+pub const DFRS_IDLE_AS_ALL: _bindgen_ty_7 = 0;
+pub const DFRS_IDLE_STAYS_UP: _bindgen_ty_7 = 1;
+pub const DFRS_IDLE_GOES_DOWN: _bindgen_ty_7 = 2;
 pub type _bindgen_ty_7 = ::std::os::raw::c_uint;
-pub const DFRS_IDLE_AS_ALL: _bindgen_ty_8 = 0;
-pub const DFRS_IDLE_STAYS_UP: _bindgen_ty_8 = 1;
-pub const DFRS_IDLE_GOES_DOWN: _bindgen_ty_8 = 2;
-pub type _bindgen_ty_8 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dfrs_conf_partition_t {
@@ -487,12 +470,12 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn dfrs_snapshot_free(snapshot: *mut dfrs_snapshot_t);
 }
-pub const DFRS_OUTCOME_UNKNOWN: _bindgen_ty_9 = 0;
-pub const DFRS_OUTCOME_ALIVE: _bindgen_ty_9 = 1;
-pub const DFRS_OUTCOME_COMPLETED: _bindgen_ty_9 = 2;
-pub const DFRS_OUTCOME_CANCELLED: _bindgen_ty_9 = 3;
-pub const DFRS_OUTCOME_FAILED: _bindgen_ty_9 = 4;
-pub type _bindgen_ty_9 = ::std::os::raw::c_uint;
+pub const DFRS_OUTCOME_UNKNOWN: _bindgen_ty_8 = 0;
+pub const DFRS_OUTCOME_ALIVE: _bindgen_ty_8 = 1;
+pub const DFRS_OUTCOME_COMPLETED: _bindgen_ty_8 = 2;
+pub const DFRS_OUTCOME_CANCELLED: _bindgen_ty_8 = 3;
+pub const DFRS_OUTCOME_FAILED: _bindgen_ty_8 = 4;
+pub type _bindgen_ty_8 = ::std::os::raw::c_uint;
 unsafe extern "C" {
     pub fn dfrs_job_outcome(job_id: u32, submit_time: i64) -> ::std::os::raw::c_int;
 }
@@ -512,9 +495,9 @@ unsafe extern "C" {
         count: u32,
     );
 }
-pub const DFRS_FIELD_ADMIN_COMMENT: _bindgen_ty_10 = 0;
-pub const DFRS_FIELD_EXTRA: _bindgen_ty_10 = 1;
-pub type _bindgen_ty_10 = ::std::os::raw::c_uint;
+pub const DFRS_FIELD_ADMIN_COMMENT: _bindgen_ty_9 = 0;
+pub const DFRS_FIELD_EXTRA: _bindgen_ty_9 = 1;
+pub type _bindgen_ty_9 = ::std::os::raw::c_uint;
 unsafe extern "C" {
     pub fn dfrs_has_extra() -> bool;
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use dfrs_agent::slurm::observation::{Observation, SnapshotDelta};
-use dfrs_agent::slurm::records::{
-    ObservedJob, ObservedNode, ObservedPlace, ObservedState, UnsupportedRequest,
-};
+use dfrs_agent::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
+use dfrs_agent::slurm::request::Request;
 
 use super::bindings;
 
@@ -96,7 +95,6 @@ impl<'a> Arrays<'a> {
 
     fn job(&self, raw: &bindings::dfrs_job_t, sets: &[Arc<[u32]>]) -> ObservedJob {
         let flag = |flag: u32| raw.flags & flag != 0;
-        let eligible = (raw.eligible as usize).checked_sub(1);
         ObservedJob {
             id: raw.job_id,
             user: raw.user,
@@ -120,21 +118,9 @@ impl<'a> Arrays<'a> {
             array_throttle: raw.array_throttle,
             array_master: flag(bindings::DFRS_JOB_ARRAY_MASTER),
             restarts: raw.restarts,
-            tasks: raw.tasks,
-            cpus_per_task: raw.cpus_per_task,
-            idle_cpus: raw.idle_cpus,
-            tasks_per_node: raw.tasks_per_node,
-            min_nodes: raw.min_nodes,
-            max_nodes: raw.max_nodes,
-            partition_max_nodes: raw.partition_nodes,
-            memory: raw.memory,
-            memory_per_cpu: flag(bindings::DFRS_JOB_MEMORY_PER_CPU),
-            exclusive: flag(bindings::DFRS_JOB_EXCLUSIVE),
+            request: self.request(raw, sets),
             warned: flag(bindings::DFRS_JOB_WARNED),
             starts_whole: false,
-            exclusive_user: flag(bindings::DFRS_JOB_EXCLUSIVE_USER),
-            mcs_label: raw.label,
-            unsupported: special(raw.special),
             last_launch_seconds: raw.last_launch,
             resumed_seconds: raw.resumed,
             eligible_seconds: raw.eligible_time,
@@ -146,6 +132,26 @@ impl<'a> Arrays<'a> {
             reservation_end_seconds: raw.reservation_end,
             warn_seconds: raw.warn_seconds,
             places: self.places_of(raw),
+        }
+    }
+
+    fn request(&self, raw: &bindings::dfrs_job_t, sets: &[Arc<[u32]>]) -> Request {
+        let flag = |flag: u32| raw.flags & flag != 0;
+        let eligible = (raw.eligible as usize).checked_sub(1);
+        Request {
+            tasks: raw.tasks,
+            cpus_per_task: raw.cpus_per_task,
+            idle_cpus: raw.idle_cpus,
+            tasks_per_node: raw.tasks_per_node,
+            min_nodes: raw.min_nodes,
+            max_nodes: raw.max_nodes,
+            partition_max_nodes: raw.partition_nodes,
+            memory: raw.memory,
+            memory_per_cpu: flag(bindings::DFRS_JOB_MEMORY_PER_CPU),
+            exclusive: flag(bindings::DFRS_JOB_EXCLUSIVE),
+            exclusive_user: flag(bindings::DFRS_JOB_EXCLUSIVE_USER),
+            mcs_label: raw.label,
+            unsupported: (raw.unsupported > 0).then(|| self.text(raw.unsupported_text).into()),
             eligible: eligible.and_then(|position| sets.get(position).cloned()),
             all_eligible: flag(bindings::DFRS_JOB_ALL_ELIGIBLE),
             sized_by_nodes: flag(bindings::DFRS_JOB_SIZED_BY_NODES),
@@ -179,32 +185,6 @@ fn state(raw: u32) -> ObservedState {
         bindings::DFRS_JOB_RUNNING => ObservedState::Running,
         bindings::DFRS_JOB_SUSPENDED => ObservedState::Suspended,
         _ => ObservedState::Ended,
-    }
-}
-
-fn special(raw: u32) -> Option<UnsupportedRequest> {
-    match raw {
-        bindings::DFRS_SPECIAL_NONE => None,
-        bindings::DFRS_SPECIAL_GRES => Some(UnsupportedRequest::GenericResources),
-        bindings::DFRS_SPECIAL_HETEROGENEOUS => Some(UnsupportedRequest::Heterogeneous),
-        bindings::DFRS_SPECIAL_FEDERATION => Some(UnsupportedRequest::Federation),
-        bindings::DFRS_SPECIAL_BURST_BUFFER => Some(UnsupportedRequest::BurstBuffer),
-        bindings::DFRS_SPECIAL_REBOOT => Some(UnsupportedRequest::Reboot),
-        bindings::DFRS_SPECIAL_RESERVATIONS => Some(UnsupportedRequest::Reservations),
-        bindings::DFRS_SPECIAL_SWITCHES => Some(UnsupportedRequest::Switches),
-        bindings::DFRS_SPECIAL_CONTIGUOUS => Some(UnsupportedRequest::Contiguous),
-        bindings::DFRS_SPECIAL_EXPAND => Some(UnsupportedRequest::Expansion),
-        bindings::DFRS_SPECIAL_CORE_SPEC => Some(UnsupportedRequest::SpecializedCores),
-        bindings::DFRS_SPECIAL_ARBITRARY => Some(UnsupportedRequest::Arbitrary),
-        bindings::DFRS_SPECIAL_NODE_LIST => Some(UnsupportedRequest::NodeList),
-        bindings::DFRS_SPECIAL_FEATURES => Some(UnsupportedRequest::Features),
-        bindings::DFRS_SPECIAL_SEGMENTS => Some(UnsupportedRequest::Segments),
-        bindings::DFRS_SPECIAL_PORTS => Some(UnsupportedRequest::ReservedPorts),
-        bindings::DFRS_SPECIAL_QOS_LIST => Some(UnsupportedRequest::QosList),
-        bindings::DFRS_SPECIAL_HIERARCHICAL => Some(UnsupportedRequest::HierarchicalResources),
-        bindings::DFRS_SPECIAL_MEMORY_UPDATES => Some(UnsupportedRequest::MemoryUpdates),
-        bindings::DFRS_SPECIAL_PLANE => Some(UnsupportedRequest::Plane),
-        _ => Some(UnsupportedRequest::Incomplete),
     }
 }
 

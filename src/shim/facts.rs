@@ -16,7 +16,7 @@ use super::decode::{part, slice_at};
 /// nodes. What nothing is refused for is left as it is by default.
 #[must_use]
 pub fn facts(config: &Config) -> SlurmFacts {
-    let whole = CString::new(config.moldable_names().join(",")).unwrap_or_default();
+    let whole = CString::new(config.whole_node_partitions().join(",")).unwrap_or_default();
     let starts = config.mode == Mode::Full;
     // SAFETY: reads the NUL-terminated list; what it returns is not null, and is freed once, below.
     unsafe {

@@ -12,8 +12,8 @@ static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	fprintf(out, "user %u label %u array %u priority %u state %u flags %x special %u restarts %u tasks %u*%u(%u)/%u nodes %u-%u of %u",
-		job->user, job->label, job->array_job_id, job->priority, job->state, job->flags, job->special,
+	fprintf(out, "user %u label %u array %u priority %u state %u flags %x unsupported %u restarts %u tasks %u*%u(%u)/%u nodes %u-%u of %u",
+		job->user, job->label, job->array_job_id, job->priority, job->state, job->flags, job->unsupported,
 		job->restarts, job->tasks, job->cpus_per_task, job->idle_cpus, job->tasks_per_node, job->min_nodes,
 		job->max_nodes, job->partition_nodes);
 	fprintf(out, " warn %u limit %u of %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,

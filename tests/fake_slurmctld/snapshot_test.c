@@ -904,7 +904,9 @@ static void devices(void)
 
 static void print_request(const char *what)
 {
-	printf("%s: special %u\n", what, dfrs_special(find_job_record(1)));
+	const char *text = dfrs_unsupported_text(dfrs_unsupported(find_job_record(1)));
+
+	printf("%s: %s\n", what, text ? text : "supported");
 }
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)

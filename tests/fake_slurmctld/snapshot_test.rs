@@ -228,10 +228,10 @@ fn unsupported_requests_are_refused() {
     from(
         0,
         &[
-            "plain: special 0",
-            "blocks of tasks: special 21",
-            "blocks of tasks on one node: special 0",
-            "one by one: special 0",
+            "plain: supported",
+            "blocks of tasks: tasks in blocks on several nodes (-m plane)",
+            "blocks of tasks on one node: supported",
+            "one by one: supported",
             "many: 4294770688 tasks",
             "too many: 4294967293 tasks",
             "many CPUs: 2147483647 tasks",
@@ -240,17 +240,26 @@ fn unsupported_requests_are_refused() {
     from(
         0x18_05_00,
         &[
-            "segments: special 16",
-            "ports: special 17",
-            "no ports: special 0",
+            "segments: nodes in segments (--segment)",
+            "ports: reserved ports (--resv-ports)",
+            "no ports: supported",
         ],
     );
-    from(0x18_0b_00, &["one QOS: special 0", "two QOS: special 18"]);
+    from(
+        0x18_0b_00,
+        &["one QOS: supported", "two QOS: one of several QOS (--qos)"],
+    );
     from(
         0x19_05_00,
-        &["licence: special 0", "hierarchical: special 19"],
+        &[
+            "licence: supported",
+            "hierarchical: hierarchical resources (--licenses)",
+        ],
     );
-    from(0x1a_05_00, &["memory updates: special 20"]);
+    from(
+        0x1a_05_00,
+        &["memory updates: memory that shrinks while it runs (--mem-update)"],
+    );
 }
 
 #[test]

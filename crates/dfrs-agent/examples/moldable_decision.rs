@@ -51,7 +51,7 @@ impl Scene {
     fn new(is_downey: bool, jobs: u32, count: u32) -> Self {
         let text = "Mode=full\nPartition=dfrs Policy=DEMT LinearSpeedup=64\n";
         let config = Config::parse(text, "dfrs.conf").expect("a good configuration");
-        let mut seen = Observation::default().with_whole_nodes(config.moldable_names());
+        let mut seen = Observation::default().with_whole_nodes(config.whole_node_partitions());
         seen.set_nodes(nodes(count));
         let mut ready = BTreeSet::new();
         for id in 1..=jobs {
@@ -61,14 +61,18 @@ impl Scene {
                 "dfrs:speedup=downey,{parallelism:.2},{}",
                 f64::from(id % 20) / 10.0
             );
-            seen.insert(ObservedJob {
-                min_nodes: 1,
-                max_nodes: count,
-                sized_by_nodes: true,
-                limit_minutes: 60 + id * 7919 % 540,
-                comment: if is_downey { word } else { String::new() },
-                ..job(id, 1)
-            });
+            seen.insert(
+                ObservedJob {
+                    limit_minutes: 60 + id * 7919 % 540,
+                    comment: if is_downey { word } else { String::new() },
+                    ..job(id, 1)
+                }
+                .requesting(|request| {
+                    request.min_nodes = 1;
+                    request.max_nodes = count;
+                    request.sized_by_nodes = true;
+                }),
+            );
         }
         for place in 0..50 {
             seen.insert(running(jobs + 1 + place, place, count));
@@ -116,13 +120,15 @@ fn running(id: u32, place: u32, nodes: u32) -> ObservedJob {
     });
     ObservedJob {
         state: ObservedState::Running,
-        exclusive: true,
-        sized_by_nodes: true,
         places: places.collect(),
         limit_minutes: 10 + place,
         end_seconds: NOW.0 / 1_000_000 + i64::from(60 * (1 + place)),
         ..job(id, nodes / 100)
     }
+    .requesting(|request| {
+        request.exclusive = true;
+        request.sized_by_nodes = true;
+    })
 }
 
 /// Milliseconds that this thread has had a CPU.

@@ -17,6 +17,7 @@ use crate::publish::state::{State, StateChanges, Store};
 use crate::slurm::observation::{Observation, SnapshotDelta};
 use crate::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
+use crate::slurm::request::Request;
 
 /// One step of splitmix64: all bits of the result depend on all bits of `state`.
 #[must_use]
@@ -76,21 +77,14 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         array_throttle: 0,
         array_master: false,
         restarts: 0,
-        tasks,
-        cpus_per_task: 1,
-        idle_cpus: 0,
-        tasks_per_node: 0,
-        min_nodes: 1,
-        max_nodes: 0,
-        partition_max_nodes: 0,
-        memory: 100,
-        memory_per_cpu: true,
-        exclusive: false,
+        request: Request {
+            tasks,
+            memory: 100,
+            memory_per_cpu: true,
+            ..Request::default()
+        },
         starts_whole: false,
-        exclusive_user: false,
-        mcs_label: 0,
         warned: false,
-        unsupported: None,
         last_launch_seconds: 0,
         resumed_seconds: 0,
         eligible_seconds: 0,
@@ -102,10 +96,16 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         reservation_end_seconds: 0,
         warn_seconds: 0,
         places: Vec::new(),
-        eligible: None,
-        all_eligible: false,
-        sized_by_nodes: false,
         priority: 1000,
+    }
+}
+
+impl ObservedJob {
+    /// The job with another request.
+    #[must_use]
+    pub fn requesting(mut self, change: impl FnOnce(&mut Request)) -> Self {
+        change(&mut self.request);
+        self
     }
 }
 
@@ -380,20 +380,20 @@ impl Slurm for FakeSlurm {
         };
         self.change(id, "start", ObservedState::Pending, |job| {
             job.last_launch_seconds = now;
-            job.exclusive |= whole;
-            if job.sized_by_nodes {
-                job.tasks = places.iter().map(|place| place.tasks).sum();
+            job.request.exclusive |= whole;
+            if job.request.sized_by_nodes {
+                job.request.tasks = places.iter().map(|place| place.tasks).sum();
             }
             let memory = |place: &ObservedPlace| {
-                let units = if job.memory_per_cpu {
-                    u64::from(place.tasks * job.cpus_per_task)
+                let units = if job.request.memory_per_cpu {
+                    u64::from(place.tasks * job.request.cpus_per_task)
                 } else {
                     1
                 };
                 let all = sizes.iter().find(|(index, _)| *index == place.node);
                 let all = all.filter(|_| whole).map(|(_, memory)| *memory);
                 ObservedPlace {
-                    memory_mib: all.unwrap_or(job.memory * units),
+                    memory_mib: all.unwrap_or(job.request.memory * units),
                     ..place.clone()
                 }
             };

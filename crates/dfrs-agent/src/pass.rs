@@ -93,7 +93,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.queue.submit_backoff.next(),
             self.planner.decision_backoff.next(),
             self.planner.excluded.next(),
-            self.planner.moldable.next(),
+            self.planner.partition_policies.next(),
             self.planner.refusals.next(),
             Some(self.planner.remaps.due()),
             self.giving_back.partitions.next(self.looks.at),

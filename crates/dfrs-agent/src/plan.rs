@@ -7,6 +7,7 @@ pub mod excluded;
 pub mod moldable;
 pub mod need_queries;
 pub mod needs;
+pub mod partition_policy;
 pub mod planned;
 pub mod refusals;
 pub mod weights;

@@ -8,4 +8,3 @@ pub(crate) mod open_nodes;
 pub mod port;
 pub mod records;
 pub mod request;
-pub mod whole_nodes;

@@ -11,7 +11,7 @@ use crate::facts::LimitNote;
 use crate::measure::Meter;
 use crate::needs::NeedMeter;
 use crate::parking::Parking;
-use crate::reclaimer::Request;
+use crate::reclaimer::ReclaimRequest;
 
 /// For so long after something happened to a job it is looked at in every tick.
 const ACTIVE_PERIOD: Duration = Duration::from_secs(2);
@@ -73,7 +73,7 @@ pub struct NodeJob {
     /// Since when there are processes of its user in none of its steps, while it shall be frozen.
     pub outside_since: Option<Duration>,
     /// The reclaim under way.
-    pub reclaim: Option<Request>,
+    pub reclaim: Option<ReclaimRequest>,
     /// The measurement under way.
     pub meter: Option<Meter>,
     /// What it needs, while that is requested and it runs here.

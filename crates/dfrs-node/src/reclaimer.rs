@@ -18,7 +18,7 @@ const INTERRUPT: Signal = Signal::SIGUSR1;
 
 /// One job whose memory is to be pushed to swap.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ReclaimRequest {
     /// Which.
     pub job: JobDirectory,
     /// What is known of it.
@@ -29,10 +29,10 @@ pub struct Request {
     pub cancel: Arc<AtomicBool>,
 }
 
-impl Request {
+impl ReclaimRequest {
     /// A request that is not cancelled.
-    pub fn new(job: JobDirectory, claim: Claim, limit: u64) -> Request {
-        Request {
+    pub fn new(job: JobDirectory, claim: Claim, limit: u64) -> ReclaimRequest {
+        ReclaimRequest {
             job,
             claim,
             limit_bytes: limit,
@@ -63,12 +63,12 @@ pub struct Reclaim {
 }
 
 /// A request that was carried out.
-pub type ReclaimOutcome = (Request, Result<Reclaim, CgroupError>);
+pub type ReclaimOutcome = (ReclaimRequest, Result<Reclaim, CgroupError>);
 
 /// Carries out requests, one after the other: two at once would only share the disk.
 pub trait Reclaimer: Send {
     /// Takes a request, and returns at once.
-    fn request(&mut self, request: Request);
+    fn request(&mut self, request: ReclaimRequest);
 
     /// Some request was cancelled: what is under way should end, even in the middle of a system call.
     fn interrupt(&self);
@@ -82,7 +82,7 @@ pub trait Reclaimer: Send {
 
 /// A reclaimer with a thread of its own, which ends with it.
 pub struct ReclaimThread {
-    requests: Option<Sender<Request>>,
+    requests: Option<Sender<ReclaimRequest>>,
     outcomes: Receiver<ReclaimOutcome>,
     thread: Option<JoinHandle<()>>,
 }
@@ -96,7 +96,7 @@ impl ReclaimThread {
     pub fn new(cgroups: Box<dyn CgroupDriver>) -> std::io::Result<ReclaimThread> {
         // A handler that does nothing: without one the signal would end the daemon.
         signal_hook::flag::register(INTERRUPT as i32, Arc::default())?;
-        let (requests, received) = channel::<Request>();
+        let (requests, received) = channel::<ReclaimRequest>();
         let (finished, outcomes) = channel();
         let thread = thread::spawn(move || {
             for request in received
@@ -118,7 +118,7 @@ impl ReclaimThread {
 }
 
 impl Reclaimer for ReclaimThread {
-    fn request(&mut self, request: Request) {
+    fn request(&mut self, request: ReclaimRequest) {
         // The thread ends only after this sender is gone, or by a panic, which was reported.
         if let Some(requests) = &self.requests {
             let _ = requests.send(request);
@@ -152,7 +152,10 @@ impl Reclaimer for ReclaimThread {
 /// # Errors
 ///
 /// If the kernel cannot do it; then the job has its own limit again, if the kernel can do that.
-pub fn confine(cgroups: &dyn CgroupDriver, request: &Request) -> Result<Reclaim, CgroupError> {
+pub fn confine(
+    cgroups: &dyn CgroupDriver,
+    request: &ReclaimRequest,
+) -> Result<Reclaim, CgroupError> {
     let job = &request.job;
     // Before the limit: at a limit that is too low for it, the kernel would end the job.
     let is_protected = cgroups.set_oom_killable(job, false).is_ok();
@@ -176,7 +179,7 @@ pub fn confine(cgroups: &dyn CgroupDriver, request: &Request) -> Result<Reclaim,
 
 fn confine_protected(
     cgroups: &dyn CgroupDriver,
-    request: &Request,
+    request: &ReclaimRequest,
     is_protected: bool,
 ) -> Result<Reclaim, CgroupError> {
     let job = &request.job;
@@ -263,7 +266,7 @@ mod tests {
         }
 
         /// The reclaim ends; the limits of the job and of its tasks.
-        fn confine(&self, request: &Request) -> [String; 3] {
+        fn confine(&self, request: &ReclaimRequest) -> [String; 3] {
             let root = self.scratch.path();
             let cgroups: Box<dyn CgroupDriver> = match self.v2 {
                 true => Box::new(CgroupV2::new(root, "n1")),
@@ -277,12 +280,12 @@ mod tests {
 
     const TASKS: [&str; 2] = ["step_batch/task_0", "step_0/task_0"];
 
-    fn request(job: JobDirectory) -> Request {
+    fn request(job: JobDirectory) -> ReclaimRequest {
         let claim = Claim {
             before_bytes: 200 * MEBIBYTE,
             max_resident_bytes: parking::MAX_TOLERATED_BYTES,
         };
-        Request::new(job, claim, 200 * MEBIBYTE)
+        ReclaimRequest::new(job, claim, 200 * MEBIBYTE)
     }
 
     #[test]

@@ -32,7 +32,7 @@ use crate::needs::{NeedMeter, cores};
 use crate::orders::{Desired, Orders};
 use crate::parking::{self, Parking};
 use crate::quota::Quota;
-use crate::reclaimer::{ReclaimOutcome, Reclaimer, Request};
+use crate::reclaimer::{ReclaimOutcome, ReclaimRequest, Reclaimer};
 use crate::swap;
 
 /// How often the node itself is looked at: its CPUs, its limits, its swap.

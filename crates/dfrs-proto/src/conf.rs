@@ -102,6 +102,12 @@ impl Partition {
         }
     }
 
+    /// Whether its jobs share nodes: no policy of its own gives them whole ones.
+    #[must_use]
+    pub fn shares_nodes(&self) -> bool {
+        self.moldable.is_none()
+    }
+
     /// A partition with whole nodes for moldable jobs.
     #[must_use]
     pub fn whole_nodes(name: impl Into<String>, moldable: MoldableSettings) -> Self {
@@ -228,12 +234,25 @@ impl Config {
         self.partition(name)?.moldable
     }
 
+    /// Whether DFRS schedules the partition of this name, and its jobs share nodes.
+    #[must_use]
+    pub fn shares_nodes(&self, name: &str) -> bool {
+        self.partition(name).is_some_and(Partition::shares_nodes)
+    }
+
+    /// Whether DFRS schedules the partition of this name, and its jobs get whole nodes.
+    #[must_use]
+    pub fn gives_whole_nodes(&self, name: &str) -> bool {
+        let partition = self.partition(name);
+        partition.is_some_and(|partition| !partition.shares_nodes())
+    }
+
     /// Names of the partitions whose jobs get whole nodes, in the order of the file.
     #[must_use]
-    pub fn moldable_names(&self) -> Vec<String> {
-        let moldable = self.partitions.iter();
-        let moldable = moldable.filter(|partition| partition.moldable.is_some());
-        moldable.map(|partition| partition.name.clone()).collect()
+    pub fn whole_node_partitions(&self) -> Vec<String> {
+        let partitions = self.partitions.iter();
+        let whole = partitions.filter(|partition| !partition.shares_nodes());
+        whole.map(|partition| partition.name.clone()).collect()
     }
 
     /// The partition of this name, if DFRS schedules it.

@@ -129,7 +129,7 @@ fn equal_eligible_nodes_share_one_set_across_snapshots() {
     first.apply(true, &mut sets, &mut seen);
     let mut second = Backing::new().job(8, 1, &[0, 1]);
     second.apply(false, &mut sets, &mut seen);
-    let eligible = |id| seen.job(id).unwrap().eligible.clone().unwrap();
+    let eligible = |id| seen.job(id).unwrap().request.eligible.clone().unwrap();
     assert!(Arc::ptr_eq(&eligible(7), &eligible(8)));
 }
 
@@ -139,16 +139,27 @@ fn sets_with_the_same_digest_are_not_mixed_up() {
     let mut first = Backing::new().job(7, 1, &[0, 3]).job(8, 1, &[1, 2]);
     assert_eq!(first.sets[0].digest, first.sets[1].digest);
     first.apply(true, &mut sets, &mut seen);
-    assert_eq!(*seen.job(7).unwrap().eligible.clone().unwrap(), [0, 3]);
-    assert_eq!(*seen.job(8).unwrap().eligible.clone().unwrap(), [1, 2]);
+    assert_eq!(
+        *seen.job(7).unwrap().request.eligible.clone().unwrap(),
+        [0, 3]
+    );
+    assert_eq!(
+        *seen.job(8).unwrap().request.eligible.clone().unwrap(),
+        [1, 2]
+    );
 }
 
 #[test]
-fn request_without_exact_placement_is_named() {
-    assert_eq!(special(bindings::DFRS_SPECIAL_NONE), None);
-    let named = special(bindings::DFRS_SPECIAL_GRES);
-    assert_eq!(named, Some(UnsupportedRequest::GenericResources));
-    assert_eq!(special(4711), Some(UnsupportedRequest::Incomplete));
+fn unsupported_request_has_the_text_of_the_shim() {
+    let (mut sets, mut seen) = (SharedNodeSets::default(), Observation::default());
+    let mut both = Backing::new().job(7, 1, &[0]).job(8, 1, &[0]);
+    let text = u32::try_from(both.strings.len()).unwrap();
+    both.strings.extend(b"a burst buffer (--bb)\0");
+    (both.jobs[0].unsupported, both.jobs[0].unsupported_text) = (4, text);
+    both.apply(true, &mut sets, &mut seen);
+    let unsupported = |id| seen.job(id).unwrap().request.unsupported.clone();
+    assert_eq!(unsupported(7).as_deref(), Some("a burst buffer (--bb)"));
+    assert_eq!(unsupported(8), None);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::probe::PassPart;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
-use crate::slurm::request::{memory_held, memory_on_node};
+use crate::slurm::request::memory::{memory_held, memory_on_node};
 
 pub(super) mod give_back;
 pub(super) mod give_back_partitions;
@@ -233,7 +233,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         observation: &Observation,
         now: Time,
     ) -> StepResult {
-        let whole = self.config.moldable(&job.partition).is_some();
+        let whole = self.has_own_policy(job);
         let slurm = &mut self.slurm;
         let done = match step {
             LifeStep::Start(placement) => {
@@ -296,10 +296,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 );
                 if let LifeStep::Start(placement) = step {
                     let nodes = u32::try_from(placement.0.len()).unwrap_or(u32::MAX);
-                    let is_moldable = self.config.moldable(&job.partition).is_some();
                     // The nodes are as good as others; the limits were checked for the job's
                     // smallest size.
-                    if is_moldable && problem.is_limit() && nodes > 1 {
+                    if self.has_own_policy(job) && problem.is_limit() && nodes > 1 {
                         self.planner.refusals.refuse_size(job.id, nodes, now);
                     } else {
                         self.planner

@@ -19,7 +19,7 @@ use super::admit::limited_users::LimitedUsers;
 use super::admit::settle_queue::SettleQueue;
 use super::admit::submit_backoff::SubmitBackoff;
 use super::decide::decision_backoff::DecisionBackoff;
-use super::decide::moldable::Moldable;
+use super::decide::partition_policies::PartitionPolicies;
 use super::decide::remaps::Remaps;
 use super::follow::JobLists;
 use super::look::drains::Drains;
@@ -137,7 +137,7 @@ pub(super) struct Planner {
     pub(super) shares: BTreeMap<u32, Yield>,
     /// What users have had lately; empty at first.
     pub(super) histories: Histories,
-    pub(super) moldable: Moldable,
+    pub(super) partition_policies: PartitionPolicies,
     pub(super) remaps: Remaps,
     pub(super) decision_backoff: DecisionBackoff,
     pub(super) excluded: Excluded,
@@ -259,7 +259,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             actual: ActualCluster::default(),
             shares,
             histories: Histories::default(),
-            moldable: Moldable::default(),
+            partition_policies: PartitionPolicies::default(),
             remaps: Remaps::from(now + config.period),
             decision_backoff: DecisionBackoff::default(),
             excluded: Excluded::default(),
@@ -283,7 +283,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         Self {
             slurm: ports.slurm,
             probe: ports.probe,
-            seen: Observation::default().with_whole_nodes(config.moldable_names()),
+            seen: Observation::default().with_whole_nodes(config.whole_node_partitions()),
             looks,
             ledger,
             lists: JobLists::default(),

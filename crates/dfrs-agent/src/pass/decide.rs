@@ -11,7 +11,7 @@ use super::decide::decision_backoff::DecisionFailure;
 use super::{Agent, PassReport, SECOND};
 use crate::changes::{ChangeEntry, ChangeReader, UnreadChanges};
 use crate::daemons::Daemons;
-use crate::plan::apply::apply;
+use crate::plan::apply::{apply, slurm_id};
 use crate::plan::planned::PlannedCluster;
 use crate::probe::{Incident, PassPart};
 use crate::slurm::observation::Observation;
@@ -19,7 +19,7 @@ use crate::slurm::port::{LogLevel, Slurm};
 
 pub(super) mod decision_backoff;
 pub(super) mod events;
-pub(super) mod moldable;
+pub(super) mod partition_policies;
 pub(super) mod record;
 pub(super) mod remaps;
 
@@ -41,7 +41,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.probe.begin(PassPart::Decide);
         let events = self.events(seen, now);
         let events = self.planner.decision_backoff.join(events, now);
-        report.depth = self.decide_about_moldable(seen, now);
+        report.depth = self.plan_other_partitions(seen, now);
         if !events.is_empty() {
             match self.decide(seen, &events, now, may_go_on) {
                 Ok(depth) => report.depth = report.depth.saturating_add(depth),
@@ -306,8 +306,4 @@ fn jobs_named(jobs: &[u32]) -> String {
     let some: Vec<String> = jobs.iter().take(MAX_NAMED).map(u32::to_string).collect();
     let more = if jobs.len() > MAX_NAMED { ", ..." } else { "" };
     format!("{} jobs ({}{more})", jobs.len(), some.join(", "))
-}
-
-fn slurm_id(id: JobId) -> Option<u32> {
-    u32::try_from(id.0).ok()
 }

@@ -43,7 +43,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.follow_reservations(seen, now);
         self.hand_back_partitions(seen, now);
-        self.hand_back_moldable(seen, now);
+        self.cancel_pauses_on_whole_nodes(seen, now);
         self.follow(seen, now);
     }
 

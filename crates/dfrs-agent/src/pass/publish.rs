@@ -222,7 +222,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if self.giving_back.everything || !self.is_managed(job) {
             return self.reason_while_given_back(job, observation);
         }
-        if let Some(what) = job.unsupported.filter(|_| pending) {
+        if let Some(what) = job.request.unsupported.as_ref().filter(|_| pending) {
             return Some(format!("DFRS: does not start jobs that ask for {what}"));
         }
         let record = self.ledger.get(job.id)?;
@@ -255,7 +255,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "DFRS: has to be over before its time limit (reservation or deadline)".to_owned(),
             );
         }
-        if let Some(why) = self.moldable_reason(job, record) {
+        if let Some(why) = self.policy_reason(job, record) {
             return Some(why);
         }
         let blocked = self.planner.blocked.get(&job.id).copied();

@@ -161,10 +161,7 @@ impl TestCluster {
 
 /// A job of one task with so much memory, MiB.
 fn sized(id: u32, memory: u64) -> ObservedJob {
-    ObservedJob {
-        memory,
-        ..job(id, 1)
-    }
+    job(id, 1).requesting(|request| request.memory = memory)
 }
 
 /// A job that leaves no room for another on its node.
@@ -272,16 +269,10 @@ fn weights_are_rarely_recomputed_when_jobs_are_submitted() {
 #[test]
 fn a_new_job_parks_an_old_one_which_comes_back() {
     let mut cluster = TestCluster::new(1);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(1, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 900));
     cluster.run(20);
     assert_eq!(cluster.state(1), ObservedState::Running);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(2, 1)
-    });
+    cluster.submit(job(2, 1).requesting(|request| request.memory = 900));
     cluster.run(2);
     assert_eq!(
         (cluster.state(1), cluster.state(2)),
@@ -308,15 +299,9 @@ fn a_new_job_parks_an_old_one_which_comes_back() {
 fn without_swap_nothing_is_parked() {
     let mut cluster = TestCluster::new(1);
     cluster.daemons.0.borrow_mut().facts.can_park.clear();
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(1, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 900));
     cluster.run(20);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(2, 1)
-    });
+    cluster.submit(job(2, 1).requesting(|request| request.memory = 900));
     cluster.run(5);
     assert_eq!(
         (cluster.state(1), cluster.state(2)),
@@ -350,15 +335,9 @@ fn job_is_not_parked_for_reservation_when_swap_is_short() {
 fn stuck_park_times_out_and_job_runs_on() {
     let mut cluster = TestCluster::new(1);
     cluster.daemons.0.borrow_mut().parking_seconds = i64::MAX;
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(1, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 900));
     cluster.run(20);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(2, 1)
-    });
+    cluster.submit(job(2, 1).requesting(|request| request.memory = 900));
     cluster.run(70);
     assert_eq!(
         (cluster.state(1), cluster.state(2)),
@@ -374,21 +353,17 @@ fn stuck_park_times_out_and_job_runs_on() {
 #[test]
 fn a_checkpoint_job_is_warned_requeued_and_moved() {
     let mut cluster = TestCluster::new(2);
-    cluster.submit(ObservedJob {
-        memory: 400,
-        ..job(1, 1)
-    });
-    cluster.submit(ObservedJob {
-        memory: 400,
-        comment: "dfrs:checkpoint".into(),
-        ..job(2, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 400));
+    cluster.submit(
+        ObservedJob {
+            comment: "dfrs:checkpoint".into(),
+            ..job(2, 1)
+        }
+        .requesting(|request| request.memory = 400),
+    );
     cluster.run(20);
     // One of 800 per node fits only if the two share a node.
-    cluster.submit(ObservedJob {
-        memory: 800,
-        ..job(3, 1)
-    });
+    cluster.submit(job(3, 1).requesting(|request| request.memory = 800));
     cluster.run(12);
     assert_eq!(cluster.state(3), ObservedState::Running);
     assert_eq!(
@@ -414,10 +389,7 @@ fn a_checkpoint_job_is_warned_requeued_and_moved() {
 #[test]
 fn reason_names_memory_when_job_can_never_start() {
     let mut cluster = TestCluster::new(2);
-    cluster.submit(ObservedJob {
-        memory: 5000,
-        ..job(1, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 5000));
     cluster.run(1);
     assert_eq!(cluster.state(1), ObservedState::Pending);
     let reason = cluster.slurm.0.borrow().reasons[&1].clone();
@@ -444,15 +416,9 @@ fn a_refused_start_is_tried_again_later() {
 #[test]
 fn a_restarted_slurmctld_goes_on_where_it_was() {
     let mut cluster = TestCluster::new(1);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(1, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 900));
     cluster.run(20);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(2, 1)
-    });
+    cluster.submit(job(2, 1).requesting(|request| request.memory = 900));
     cluster.run(2);
     // kill -9: nothing is said to the old agent.
     cluster.reopen(config());
@@ -469,15 +435,9 @@ fn a_restarted_slurmctld_goes_on_where_it_was() {
 #[test]
 fn jobs_survive_when_state_file_is_lost() {
     let mut cluster = TestCluster::new(1);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(1, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 900));
     cluster.run(20);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(2, 1)
-    });
+    cluster.submit(job(2, 1).requesting(|request| request.memory = 900));
     cluster.run(2);
     *cluster.store.0.borrow_mut() = State::default();
     cluster.reopen(config());
@@ -521,15 +481,9 @@ fn a_time_limit_counts_virtual_time() {
 #[test]
 fn parked_jobs_resume_after_breaker_trip() {
     let mut cluster = TestCluster::new(1);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(1, 1)
-    });
+    cluster.submit(job(1, 1).requesting(|request| request.memory = 900));
     cluster.run(20);
-    cluster.submit(ObservedJob {
-        memory: 900,
-        ..job(2, 1)
-    });
+    cluster.submit(job(2, 1).requesting(|request| request.memory = 900));
     cluster.run(2);
     let (slurm, daemons) = (cluster.slurm.clone(), cluster.daemons.clone());
     let mut agent = TestCluster::open(&slurm, &daemons, config(), &cluster.store, cluster.now);
@@ -561,17 +515,11 @@ fn parked_jobs_resume_after_breaker_trip() {
 fn other_jobs_are_given_back_when_one_panics() {
     let mut cluster = TestCluster::new(2);
     for id in [1, 2] {
-        cluster.submit(ObservedJob {
-            memory: 900,
-            ..job(id, 1)
-        });
+        cluster.submit(job(id, 1).requesting(|request| request.memory = 900));
     }
     cluster.run(20);
     for id in [3, 4] {
-        cluster.submit(ObservedJob {
-            memory: 900,
-            ..job(id, 1)
-        });
+        cluster.submit(job(id, 1).requesting(|request| request.memory = 900));
     }
     cluster.run(5);
     assert_eq!(cluster.state(1), ObservedState::Suspended);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Cluster, Cores, GrantedYield, Job, JobId, shares_of_requests, yields_of};
 
 use crate::job::ledger::Ledger;
+use crate::plan::apply::slurm_id;
 use crate::plan::cluster::{PassFacts, actual_job, core_node, core_nodes};
 use crate::plan::needs::request_of;
 use crate::plan::weights::Weights;
@@ -127,8 +128,4 @@ impl ActualCluster {
 fn see(id: u32, seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> Option<Job> {
     let (job, record) = (seen.job(id)?, ledger.get(id)?);
     actual_job(job, record, seen, facts)
-}
-
-fn slurm_id(id: JobId) -> Option<u32> {
-    u32::try_from(id.0).ok()
 }

@@ -1,6 +1,6 @@
 //! Planned actions become what the jobs are on their way to.
 
-use dfrs_core::{Action, Time};
+use dfrs_core::{Action, JobId, Time};
 use dfrs_proto::conf::Config;
 
 use crate::job::ledger::Ledger;
@@ -16,7 +16,7 @@ pub fn apply<'a>(
     now: Time,
 ) {
     for action in actions {
-        let Ok(id) = u32::try_from(action.job().0) else {
+        let Some(id) = slurm_id(action.job()) else {
             continue;
         };
         let (Some(record), Some(job)) = (ledger.get_mut(id), observation.job(id)) else {
@@ -25,4 +25,9 @@ pub fn apply<'a>(
         let context = JobContext::new(job, observation, config, now);
         record.on(&LifeEvent::Planned(action), &context);
     }
+}
+
+/// Slurm's id of a job; `None`: it is none.
+pub(crate) fn slurm_id(id: JobId) -> Option<u32> {
+    u32::try_from(id.0).ok()
 }

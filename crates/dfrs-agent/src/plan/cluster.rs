@@ -19,8 +19,9 @@ use crate::plan::refusals::Refusals;
 use crate::plan::weights::{Weights, deadline_boosted};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
-use crate::slurm::request::{MIB, memory_on_node, memory_request, tasks_in_whole_node};
-use crate::slurm::whole_nodes::whole_node;
+use crate::slurm::request::layout::NodeBounds;
+use crate::slurm::request::memory::{MIB, memory_on_node, memory_request};
+use crate::slurm::request::whole_nodes::whole_node;
 use dfrs_proto::conf::Config;
 
 const MICROCORES: u64 = 1_000_000;
@@ -65,7 +66,7 @@ pub fn planned_job(
     facts: &PassFacts,
 ) -> Option<Job> {
     let partition = facts.config.partition(&job.partition)?;
-    if partition.moldable.is_some() {
+    if !partition.shares_nodes() {
         return None;
     }
     let look = facts.job_context(job, observation);
@@ -143,7 +144,7 @@ fn core_job(
     Job {
         id: JobId(u64::from(job.id)),
         submit: submitted(job, record),
-        tasks: job.tasks.max(1),
+        tasks: job.request.tasks.max(1),
         cpu: need_of(job, record, facts.config).of(request_of(job)),
         memory,
         memory_per_node,
@@ -207,24 +208,11 @@ fn layout(
     facts: &PassFacts,
 ) -> Layout {
     let eligible = eligible(job, state, unconfirmed, observation, facts);
-    let listed = eligible
-        .as_ref()
-        .filter(|_| job.all_eligible)
-        .map_or(0, |nodes| nodes.len());
-    let least_nodes = job.min_nodes.max(u32::try_from(listed).unwrap_or(u32::MAX));
-    let spread = (least_nodes > 1).then(|| job.tasks.div_ceil(least_nodes));
-    let stated = (job.tasks_per_node > 0).then_some(job.tasks_per_node);
-    let max_tasks_per_node = stated
-        .into_iter()
-        .chain(spread)
-        .chain(tasks_in_whole_node(job, observation))
-        .min();
-    // Most often so few tasks on a node are enough: at most two on each put three on two nodes.
-    let by_tasks = max_tasks_per_node.map_or(1, |max_tasks| job.tasks.div_ceil(max_tasks.max(1)));
+    let bounds = NodeBounds::of(job, eligible.as_ref(), observation);
     Layout {
-        max_tasks_per_node,
-        max_nodes: max_nodes_of(job, least_nodes, observation),
-        min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
+        max_tasks_per_node: bounds.max_tasks_per_node,
+        max_nodes: bounds.max_nodes,
+        min_nodes: bounds.min_nodes,
         eligible,
     }
 }
@@ -239,6 +227,7 @@ pub(crate) fn eligible(
     facts: &PassFacts,
 ) -> Option<NodeSet> {
     let stated = job
+        .request
         .eligible
         .as_ref()
         .map(|nodes| observation.node_set(nodes));
@@ -276,55 +265,6 @@ fn without(names: &BTreeSet<&str>, nodes: Option<NodeSet>, observation: &Observa
 fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = NodeIndex> {
     let places = job.places.iter();
     places.filter_map(|place| observation.core_index(place.node))
-}
-
-/// `-N`, else for a job whose memory is per node (`--mem`), or that gets whole nodes: as many as
-/// Slurm alone would give its tasks on the nodes that it may use, since each further one would cost
-/// that memory, or all of a node, again. Else any number. No more than its partition lets it have.
-fn max_nodes_of(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
-    let bound = (job.partition_max_nodes > 0).then_some(job.partition_max_nodes);
-    let wanted = wanted_nodes(job, least_nodes, observation);
-    wanted.into_iter().chain(bound).min()
-}
-
-/// The bound of [`max_nodes_of`] without that of the partition.
-fn wanted_nodes(job: &ObservedJob, least_nodes: u32, observation: &Observation) -> Option<u32> {
-    if job.max_nodes > 0 {
-        return Some(job.max_nodes);
-    }
-    if job.memory_per_cpu && !job.wants_whole_nodes() {
-        return None;
-    }
-    let cpus = max_cpus_of(job, observation).max(1);
-    let needed = job.tasks.saturating_mul(job.cpus_per_task).div_ceil(cpus);
-    let spread = if job.tasks_per_node > 0 {
-        job.tasks.div_ceil(job.tasks_per_node)
-    } else {
-        1
-    };
-    let by_memory =
-        tasks_in_whole_node(job, observation).map_or(1, |most| job.tasks.div_ceil(most));
-    Some(needed.max(least_nodes).max(spread).max(by_memory))
-}
-
-/// CPUs of that node which has most, of those that the job may use. O(its list), O(nodes) where it
-/// gets whole nodes and these differ.
-fn max_cpus_of(job: &ObservedJob, observation: &Observation) -> u32 {
-    let differ = job.wants_whole_nodes() && !observation.has_equal_memory();
-    let whole = differ.then(|| whole_node(job, observation));
-    let cpus = |node: &ObservedNode| (!node.has_other_size(whole)).then_some(node.cpus);
-    let max_cpus = match &job.eligible {
-        None if whole.is_none() => return observation.max_node_cpus(),
-        None => observation.nodes().iter().filter_map(cpus).max(),
-        Some(eligible) => {
-            let positions = eligible
-                .iter()
-                .filter_map(|index| observation.node_position(*index));
-            let nodes = positions.map(|position| &observation.nodes()[position]);
-            nodes.filter_map(cpus).max()
-        }
-    };
-    max_cpus.unwrap_or(0)
 }
 
 /// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
@@ -453,9 +393,7 @@ fn ending_memory(position: usize, observation: &Observation) -> u64 {
 fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
     let record = ledger.get(job.id);
     let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));
-    let is_cores = config.partition(&job.partition);
-    let is_cores = is_cores.is_some_and(|partition| partition.moldable.is_none());
-    is_ours && is_cores && job.state != ObservedState::Ended
+    is_ours && config.shares_nodes(&job.partition) && job.state != ObservedState::Ended
 }
 
 #[cfg(test)]
@@ -487,109 +425,14 @@ mod tests {
     }
 
     #[test]
-    fn job_with_memory_per_node_gets_as_few_nodes_as_with_slurm_alone() {
-        let per_node = |tasks| ObservedJob {
-            memory_per_cpu: false,
-            ..job(1, tasks)
-        };
-        assert_eq!(layout_of(&per_node(2)).max_nodes, Some(1));
-        assert_eq!(layout_of(&per_node(9)).max_nodes, Some(3));
-        assert_eq!(
-            layout_of(&ObservedJob {
-                min_nodes: 2,
-                ..per_node(2)
-            })
-            .max_nodes,
-            Some(2)
-        );
-        assert_eq!(
-            layout_of(&ObservedJob {
-                tasks_per_node: 1,
-                ..per_node(3)
-            })
-            .max_nodes,
-            Some(3)
-        );
-        assert_eq!(
-            layout_of(&ObservedJob {
-                max_nodes: 4,
-                ..per_node(2)
-            })
-            .max_nodes,
-            Some(4)
-        );
-    }
-
-    #[test]
-    fn memory_per_cpu_job_has_no_max_nodes_unless_exclusive() {
-        assert_eq!(layout_of(&job(1, 9)).max_nodes, None);
-        let whole = ObservedJob {
-            exclusive: true,
-            ..job(1, 9)
-        };
-        assert_eq!(layout_of(&whole).max_nodes, Some(3));
-    }
-
-    #[test]
-    fn max_nodes_counts_only_nodes_that_the_job_may_use() {
-        let mut nodes = nodes(4);
-        nodes[3].cpus = 64;
-        let observation = Observation::new([], nodes);
-        let on = |eligible: Option<&[u32]>| {
-            let job = ObservedJob {
-                memory_per_cpu: false,
-                eligible: eligible.map(Into::into),
-                ..job(1, 9)
-            };
-            layout_in(&job, &observation).max_nodes
-        };
-        assert_eq!(on(None), Some(1));
-        assert_eq!(on(Some(&[0, 1, 2])), Some(3));
-        assert_eq!(on(Some(&[])), Some(9));
-    }
-
-    #[test]
-    fn min_nodes_is_set_only_where_task_bounds_do_not_imply_it() {
-        let least = |tasks, min_nodes| {
-            let asks = ObservedJob {
-                min_nodes,
-                ..job(1, tasks)
-            };
-            layout_of(&asks).min_nodes
-        };
-        assert_eq!((least(4, 3), least(6, 4)), (Some(3), Some(4)));
-        assert_eq!((least(4, 1), least(4, 2), least(3, 3)), (None, None, None));
-    }
-
-    #[test]
-    fn min_nodes_bounds_the_tasks_on_each_node() {
-        assert_eq!(
-            layout_of(&ObservedJob {
-                min_nodes: 2,
-                ..job(1, 7)
-            })
-            .max_tasks_per_node,
-            Some(4)
-        );
-        let listed = ObservedJob {
-            eligible: Some([0, 1, 2].into()),
-            all_eligible: true,
-            ..job(1, 3)
-        };
-        assert_eq!(layout_of(&listed).max_tasks_per_node, Some(1));
-    }
-
-    #[test]
     fn jobs_with_the_same_node_list_share_one_node_set() {
         let nodes_of = |observation: &Observation, id| -> NodeSet {
             let job = observation.job(id).expect("it is there");
             layout_in(job, observation).eligible.expect("it has a list")
         };
         let listed: std::sync::Arc<[u32]> = [0, 2].into();
-        let jobs = [1, 2, 3].map(|id| ObservedJob {
-            eligible: Some(listed.clone()),
-            ..job(id, 1)
-        });
+        let jobs = [1, 2, 3]
+            .map(|id| job(id, 1).requesting(|request| request.eligible = Some(listed.clone())));
         let mut observation = Observation::new(jobs, nodes(4));
         let first = nodes_of(&observation, 1);
         assert!(first.is_shared_with(&nodes_of(&observation, 2)));
@@ -600,10 +443,7 @@ mod tests {
 
     #[test]
     fn job_may_stay_on_nodes_that_are_no_longer_eligible() {
-        let mut moved_on = ObservedJob {
-            eligible: Some([0].into()),
-            ..job(1, 1)
-        };
+        let mut moved_on = job(1, 1).requesting(|request| request.eligible = Some([0].into()));
         moved_on.places.push(crate::slurm::records::ObservedPlace {
             node: 2,
             tasks: 1,

@@ -8,6 +8,7 @@
 //! repeated whenever something happens.
 
 mod machine;
+pub mod policy;
 mod reason;
 mod request;
 pub mod speedup;
@@ -20,6 +21,7 @@ use dfrs_moldable::{Placement, Task};
 
 use crate::job::ledger::Ledger;
 use crate::plan::cluster::PassFacts;
+use crate::plan::partition_policy::PlannedStart;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 use machine::NodeAvailability;
@@ -60,20 +62,11 @@ pub struct WaitHistory {
     lengths: BTreeMap<String, Span>,
 }
 
-/// A job that starts now.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Start {
-    /// The action.
-    pub action: Action,
-    /// Why, in words.
-    pub why: String,
-}
-
 /// What starts, and what is expected of the others.
 #[derive(Debug, Default)]
 pub struct MoldablePlan {
     /// The starts.
-    pub starts: Vec<Start>,
+    pub starts: Vec<PlannedStart>,
     /// Of each job that waits.
     pub outlook: BTreeMap<u32, Outlook>,
     lengths: BTreeMap<String, Span>,
@@ -98,7 +91,7 @@ pub fn decide(
 ) -> MoldablePlan {
     let mut plan = MoldablePlan::default();
     let mut nodes = NodeAvailability::of(seen, ledger, facts);
-    for partition in facts.config.moldable_names() {
+    for partition in facts.config.whole_node_partitions() {
         let mut candidates = Vec::new();
         for id in facts.ready {
             let Some(job) = seen.job(*id).filter(|job| job.partition == partition) else {
@@ -223,7 +216,7 @@ impl MoldablePlan {
             let (min, max) = (sizes.start(), sizes.end());
             format!("DEMT: {count} of {min} to {max} nodes are best now")
         };
-        self.starts.push(Start { action, why });
+        self.starts.push(PlannedStart { action, why });
     }
 
     /// The jobs that start.

@@ -9,7 +9,7 @@ use crate::slurm::records::ObservedJob;
 /// The request of each of the job's tasks.
 #[must_use]
 pub fn request_of(job: &ObservedJob) -> Cores {
-    Cores::from_cores(job.cpus_per_task.max(1).into())
+    Cores::from_cores(job.request.cpus_per_task.max(1).into())
 }
 
 /// Whether the job may be counted with less than its request: not one that has its nodes for
@@ -19,10 +19,9 @@ pub fn request_of(job: &ObservedJob) -> Cores {
 pub fn is_measured(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> bool {
     config.needs == NeedsSource::Measured
         && job.deadline_seconds == 0
-        && job.idle_cpus == 0
+        && job.request.idle_cpus == 0
         && !record.deadline_boost
-        && config.schedules(&job.partition)
-        && config.moldable(&job.partition).is_none()
+        && config.shares_nodes(&job.partition)
 }
 
 /// What it counts with.
@@ -66,11 +65,10 @@ mod tests {
             ..job(1, 1)
         };
         assert_eq!(eighths(&ends, &record(), &measured), 8);
-        let idles = ObservedJob {
-            cpus_per_task: 2,
-            idle_cpus: 1,
-            ..job(1, 1)
-        };
+        let idles = job(1, 1).requesting(|request| {
+            request.cpus_per_task = 2;
+            request.idle_cpus = 1;
+        });
         assert_eq!(eighths(&idles, &record(), &measured), 8);
         let boosted = LedgerRecord {
             deadline_boost: true,

@@ -13,7 +13,7 @@ use crate::job::life::journal::JournalState;
 use crate::job::placement::NamedPlacement;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
-use crate::slurm::request::memory_request;
+use crate::slurm::request::memory::memory_request;
 
 mod change;
 mod eligible;
@@ -318,17 +318,18 @@ fn submission(name: String, job: &ObservedJob, observation: &Observation) -> Eve
         ..job.clone()
     };
     let (task, node) = memory_request(&asked, observation);
-    let (mem, mem_per_node) = if job.task_range().1 == 1 || job.tasks_per_node == 1 {
+    let (mem, mem_per_node) = if job.request.task_range().1 == 1 || job.request.tasks_per_node == 1
+    {
         (as_number(Bytes(task.0 + node.0)), 0.0)
     } else {
         (as_number(task), as_number(node))
     };
-    let (tasks, max_tasks) = job.task_range();
+    let (tasks, max_tasks) = job.request.task_range();
     EventKind::Submit {
         job: name,
         tasks,
         most_tasks: (max_tasks > tasks).then_some(max_tasks),
-        cpu: f64::from(job.cpus_per_task.max(1)),
+        cpu: f64::from(job.request.cpus_per_task.max(1)),
         mem,
         mem_per_node,
         runtime: None,

@@ -11,7 +11,7 @@ use crate::plan::needs::{is_measured, need_of};
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace};
-use crate::slurm::request::MIB;
+use crate::slurm::request::memory::MIB;
 
 /// Pending jobs that nodes were ordered to end, by node: they are to report when nothing of them is
 /// left.
@@ -93,7 +93,7 @@ fn orders_of(
                 let order = order_for(job, record, place, node)?;
                 Some(asking(order, job, record, place, node, config))
             });
-            let is_whole = config.moldable(&job.partition).is_some();
+            let is_whole = config.gives_whole_nodes(&job.partition);
             jobs.extend(orders.map(|order| if is_whole { uncapped(order) } else { order }));
         }
     }
@@ -169,7 +169,7 @@ fn order_for(
 
 /// The part of a node that the tasks of the job there requested.
 fn request_on(job: &ObservedJob, place: &ObservedPlace, node: &ObservedNode) -> f64 {
-    let cpus = f64::from(place.tasks) * f64::from(job.cpus_per_task.max(1));
+    let cpus = f64::from(place.tasks) * f64::from(job.request.cpus_per_task.max(1));
     cpus / f64::from(node.all_cpus.max(1))
 }
 

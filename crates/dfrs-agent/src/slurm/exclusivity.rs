@@ -90,7 +90,8 @@ impl Exclusivity {
     /// nothing changed that matters here.
     pub(crate) fn follow(&mut self, before: Option<&ObservedJob>, after: Option<&ObservedJob>) {
         if let (Some(before), Some(after)) = (before, after)
-            && (owner_of(before), before.exclusive_user) == (owner_of(after), after.exclusive_user)
+            && (owner_of(before), before.request.exclusive_user)
+                == (owner_of(after), after.request.exclusive_user)
             && nodes(before).eq(nodes(after))
         {
             return;
@@ -108,12 +109,13 @@ impl Exclusivity {
     }
 
     fn come(&mut self, node: u32, job: &ObservedJob) {
-        let refuses = usize::from(job.exclusive_user);
+        let refuses = usize::from(job.request.exclusive_user);
         let owners = self.occupants.entry(node).or_default();
         let occupants = owners.entry(owner_of(job)).or_default();
         let is_first = occupants.jobs == 0;
         let changed = ExclusivityChange {
-            refused: refuses > occupants.exclusive_user_jobs || (is_first && job.mcs_label > 0),
+            refused: refuses > occupants.exclusive_user_jobs
+                || (is_first && job.request.mcs_label > 0),
             parties: is_first,
         };
         occupants.add(refuses);
@@ -131,7 +133,7 @@ impl Exclusivity {
     }
 
     fn leave(&mut self, node: u32, job: &ObservedJob) {
-        let refuses = usize::from(job.exclusive_user);
+        let refuses = usize::from(job.request.exclusive_user);
         let Some(owners) = self.occupants.get_mut(&node) else {
             return;
         };
@@ -142,7 +144,7 @@ impl Exclusivity {
         let was_last = occupants.jobs == 0;
         let changed = ExclusivityChange {
             refused: (occupants.exclusive_user_jobs == 0 && refuses > 0)
-                || (was_last && job.mcs_label > 0),
+                || (was_last && job.request.mcs_label > 0),
             parties: was_last,
         };
         owners.retain(|_, occupants| occupants.jobs > 0);
@@ -171,11 +173,12 @@ impl Exclusivity {
         let own = self.users.get(&job.user);
         // A job that refuses other users is affected by all of them, any other only by those that
         // refuse its user.
-        let has_part = own.is_some_and(|own| job.exclusive_user || own.exclusive_user_jobs > 0);
+        let has_part =
+            own.is_some_and(|own| job.request.exclusive_user || own.exclusive_user_jobs > 0);
         Some(ExclusivityKey {
             user: has_part.then_some(job.user),
-            label: job.mcs_label,
-            exclusive_user: job.exclusive_user,
+            label: job.request.mcs_label,
+            exclusive_user: job.request.exclusive_user,
             at: self.counter(has_exclusivity(job)),
         })
     }
@@ -205,7 +208,7 @@ impl Exclusivity {
         let own = owner_of(job);
         let mut owners = self.occupants.get(&node).into_iter().flatten();
         owners.any(|(party, occupants)| {
-            let refused = job.exclusive_user || occupants.exclusive_user_jobs > 0;
+            let refused = job.request.exclusive_user || occupants.exclusive_user_jobs > 0;
             party.mcs_label != own.mcs_label || (party.user != own.user && refused)
         })
     }
@@ -235,12 +238,12 @@ pub(crate) enum AffectedJobs {
 fn owner_of(job: &ObservedJob) -> JobOwner {
     JobOwner {
         user: job.user,
-        mcs_label: job.mcs_label,
+        mcs_label: job.request.mcs_label,
     }
 }
 
 fn has_exclusivity(job: &ObservedJob) -> bool {
-    job.exclusive_user || job.mcs_label > 0
+    job.request.exclusive_user || job.request.mcs_label > 0
 }
 
 fn nodes(job: &ObservedJob) -> impl Iterator<Item = u32> {
@@ -266,11 +269,8 @@ mod tests {
     }
 
     fn of(id: u32, user: u32, refuses_others: bool) -> ObservedJob {
-        ObservedJob {
-            user,
-            exclusive_user: refuses_others,
-            ..job(id, 1)
-        }
+        ObservedJob { user, ..job(id, 1) }
+            .requesting(|request| request.exclusive_user = refuses_others)
     }
 
     #[test]
@@ -309,10 +309,7 @@ mod tests {
         let waiting = AffectedJobs::These(BTreeSet::from([9]));
         assert_eq!(exclusivity.take_changed(), waiting);
         // Something else of it is different.
-        let tasks = ObservedJob {
-            tasks: 2,
-            ..placed.clone()
-        };
+        let tasks = placed.clone().requesting(|request| request.tasks = 2);
         exclusivity.follow(Some(&placed), Some(&tasks));
         assert_eq!(exclusivity.take_changed(), none());
         let second = on(&[3], of(2, 7, false));
@@ -330,10 +327,7 @@ mod tests {
 
     #[test]
     fn jobs_of_different_mcs_labels_share_no_node_even_of_one_user() {
-        let labelled = |id, label| ObservedJob {
-            mcs_label: label,
-            ..of(id, 1, false)
-        };
+        let labelled = |id, label| of(id, 1, false).requesting(|request| request.mcs_label = label);
         let mut exclusivity = Exclusivity::default();
         let (plain, one, other) = (labelled(1, 0), labelled(2, 7), labelled(3, 8));
         assert!(!exclusivity.may_concern(&one));
@@ -352,10 +346,7 @@ mod tests {
 
     #[test]
     fn waiting_labelled_job_is_affected_when_other_jobs_leave_a_node() {
-        let waits = ObservedJob {
-            mcs_label: 7,
-            ..of(9, 1, false)
-        };
+        let waits = of(9, 1, false).requesting(|request| request.mcs_label = 7);
         let mut exclusivity = Exclusivity::default();
         exclusivity.follow(None, Some(&waits));
         let plain = on(&[3], of(1, 2, false));

@@ -511,7 +511,7 @@ impl Observation {
     }
 
     fn cache_set(&mut self, job: &ObservedJob) {
-        if let Some(nodes) = &job.eligible
+        if let Some(nodes) = &job.request.eligible
             && self.sets.get(nodes).is_none()
         {
             let set = self.make_set(nodes);
@@ -613,10 +613,7 @@ mod tests {
 
     #[test]
     fn whole_node_job_is_replanned_when_nodes_of_a_size_come_or_go() {
-        let whole = ObservedJob {
-            exclusive: true,
-            ..job(1, 1)
-        };
+        let whole = job(1, 1).requesting(|request| request.exclusive = true);
         let mut differing = nodes(2);
         differing[1].memory = 2000;
         let mut observation = Observation::new([whole, job(2, 1)], differing.clone());
@@ -637,10 +634,7 @@ mod tests {
     fn node_of_exclusive_job_has_no_free_memory_for_others() {
         let mut nodes = nodes(1);
         nodes[0].allocated_memory_mib = 100;
-        let alone = ObservedJob {
-            exclusive: true,
-            ..placed(1, 0, false)
-        };
+        let alone = placed(1, 0, false).requesting(|request| request.exclusive = true);
         let mut observation = Observation::new([alone.clone()], nodes);
         assert_eq!(observation.free_memory(0), 0);
         let mut parked = alone;

@@ -102,11 +102,8 @@ mod tests {
     }
 
     fn of(id: u32, user: u32, refuses_others: bool) -> ObservedJob {
-        ObservedJob {
-            user,
-            exclusive_user: refuses_others,
-            ..job(id, 1)
-        }
+        ObservedJob { user, ..job(id, 1) }
+            .requesting(|request| request.exclusive_user = refuses_others)
     }
 
     fn on(node: u32, of: ObservedJob) -> ObservedJob {
@@ -182,18 +179,22 @@ mod tests {
     fn is_kept_off(job: &ObservedJob, node: u32, seen: &Observation) -> bool {
         let mut there = seen.placed().filter(|other| other.places[0].node == node);
         there.any(|other| {
-            let refused = job.exclusive_user || other.exclusive_user;
-            other.mcs_label != job.mcs_label || (other.user != job.user && refused)
+            let refused = job.request.exclusive_user || other.request.exclusive_user;
+            other.request.mcs_label != job.request.mcs_label || (other.user != job.user && refused)
         })
     }
 
     #[test]
     fn open_nodes_match_exclusivity_rules_after_random_changes() {
-        let kind = |id: u32, kind: u64| ObservedJob {
-            user: u32::from(kind & 1 > 0) + u32::from(kind & 2 > 0),
-            mcs_label: u32::from(kind & 12 == 12),
-            exclusive_user: kind & 48 == 48,
-            ..job(id, 1)
+        let kind = |id: u32, kind: u64| {
+            ObservedJob {
+                user: u32::from(kind & 1 > 0) + u32::from(kind & 2 > 0),
+                ..job(id, 1)
+            }
+            .requesting(|request| {
+                request.mcs_label = u32::from(kind & 12 == 12);
+                request.exclusive_user = kind & 48 == 48;
+            })
         };
         let mut seen = Observation::new([], nodes(4));
         for step in 0..500 {

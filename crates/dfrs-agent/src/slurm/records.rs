@@ -1,9 +1,8 @@
 //! Jobs and nodes as slurmctld shows them, as plain data. Filled by the shim, read by everything else.
 
-use std::fmt;
-use std::sync::Arc;
-
 use dfrs_core::Span;
+
+use crate::slurm::request::Request;
 
 /// What a job holds on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,78 +26,6 @@ pub enum ObservedState {
     Suspended,
     /// Over, in whatever way.
     Ended,
-}
-
-/// A request of a job that exact placement does not cover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnsupportedRequest {
-    /// `--gres`, `--gpus` and their like.
-    GenericResources,
-    /// A job of several components.
-    Heterogeneous,
-    /// Runs on one of several clusters.
-    Federation,
-    /// `--bb`.
-    BurstBuffer,
-    /// `--reboot`.
-    Reboot,
-    /// `--reservation` with more than one name.
-    Reservations,
-    /// `--switches`.
-    Switches,
-    /// `--contiguous`.
-    Contiguous,
-    /// `--dependency=expand`.
-    Expansion,
-    /// `--core-spec` or `--thread-spec`.
-    SpecializedCores,
-    /// `--distribution=arbitrary`.
-    Arbitrary,
-    /// `--distribution=plane`, on more than one node.
-    Plane,
-    /// `--nodelist` with fewer nodes than the job requests.
-    NodeList,
-    /// `--constraint` with counts, parentheses or brackets.
-    Features,
-    /// Slurm's record of it is incomplete.
-    Incomplete,
-    /// `--segment`.
-    Segments,
-    /// `--resv-ports` of the job.
-    ReservedPorts,
-    /// `--qos` with more than one name.
-    QosList,
-    /// `--licenses` with a hierarchical resource.
-    HierarchicalResources,
-    /// `--mem-update`.
-    MemoryUpdates,
-}
-
-impl fmt::Display for UnsupportedRequest {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::GenericResources => "generic resources (--gres, --gpus)",
-            Self::Heterogeneous => "several components (a heterogeneous job)",
-            Self::Federation => "one of several clusters (a federation)",
-            Self::BurstBuffer => "a burst buffer (--bb)",
-            Self::Reboot => "a reboot of its nodes (--reboot)",
-            Self::Reservations => "several reservations",
-            Self::Switches => "a number of switches (--switches)",
-            Self::Contiguous => "contiguous nodes (--contiguous)",
-            Self::Expansion => "to expand another job (--dependency=expand)",
-            Self::SpecializedCores => "specialized cores or threads (--core-spec, --thread-spec)",
-            Self::Arbitrary => "an arbitrary distribution (-m arbitrary)",
-            Self::Plane => "tasks in blocks on several nodes (-m plane)",
-            Self::NodeList => "some nodes by name and more of any (--nodelist)",
-            Self::Features => "counted or grouped features (--constraint)",
-            Self::Incomplete => "something that slurmctld has no details of",
-            Self::Segments => "nodes in segments (--segment)",
-            Self::ReservedPorts => "reserved ports (--resv-ports)",
-            Self::QosList => "one of several QOS (--qos)",
-            Self::HierarchicalResources => "hierarchical resources (--licenses)",
-            Self::MemoryUpdates => "memory that shrinks while it runs (--mem-update)",
-        })
-    }
 }
 
 /// One job of a DFRS partition.
@@ -149,40 +76,13 @@ pub struct ObservedJob {
     pub array_master: bool,
     /// How often it was requeued.
     pub restarts: u32,
-    /// Number of tasks, at least 1.
-    pub tasks: u32,
-    /// CPUs that a task holds, at least 1.
-    pub cpus_per_task: u32,
-    /// The CPUs of a task that stay idle, threads of cores of which it is not to use all
-    /// (`--threads-per-core`): memory per CPU does not count them.
-    pub idle_cpus: u32,
-    /// `--ntasks-per-node`, 0: not given.
-    pub tasks_per_node: u32,
-    /// `-N`, lower end.
-    pub min_nodes: u32,
-    /// `-N`, upper end; 0: not given.
-    pub max_nodes: u32,
-    /// Its partition's `MaxNodes`; 0: none that holds for it.
-    pub partition_max_nodes: u32,
-    /// MiB per node, or per CPU if `memory_per_cpu`; 0: not given.
-    pub memory: u64,
-    /// Which of the two `memory_mib` is.
-    pub memory_per_cpu: bool,
-    /// Requested whole nodes, or was started on such.
-    pub exclusive: bool,
+    /// What it asks for.
+    pub request: Request,
     /// It runs, and DFRS has sent it its warning signal.
     pub warned: bool,
     /// It waits in a partition that gives it whole nodes, whatever it requests. Slurm does not
     /// know.
     pub starts_whole: bool,
-    /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with
-    /// `ExclusiveUser=YES`).
-    pub exclusive_user: bool,
-    /// Its MCS label, if that decides which jobs may share its nodes: jobs of different labels are
-    /// on no node together. 0: none, which is as good as a label of its own.
-    pub mcs_label: u32,
-    /// The request that exact placement does not cover: DFRS cannot start it.
-    pub unsupported: Option<UnsupportedRequest>,
     /// UNIX seconds at which it last started or began a step: since when its processes may still be
     /// being launched. 0 unless it runs.
     pub last_launch_seconds: i64,
@@ -211,41 +111,9 @@ pub struct ObservedJob {
     pub warn_seconds: u32,
     /// Where it is, while it holds nodes (also while completing).
     pub places: Vec<ObservedPlace>,
-    /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones
-    /// share them.
-    pub eligible: Option<Arc<[u32]>>,
-    /// It must get all of its eligible nodes (`--nodelist`).
-    pub all_eligible: bool,
-    /// `-N` without `-n`: it has as many tasks as its nodes make, one on each or `tasks_per_node`.
-    /// `tasks` are those on `min_nodes`, or on the nodes that it has.
-    pub sized_by_nodes: bool,
 }
 
 impl ObservedJob {
-    /// Its tasks on each node, if it is the nodes that make them.
-    #[must_use]
-    pub fn tasks_on_each(&self) -> Option<u32> {
-        self.sized_by_nodes.then_some(self.tasks_per_node.max(1))
-    }
-
-    /// CPUs of a task that count where memory is per CPU, at least 1.
-    #[must_use]
-    pub fn memory_cpus(&self) -> u32 {
-        self.cpus_per_task.saturating_sub(self.idle_cpus).max(1)
-    }
-
-    /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that
-    /// make them.
-    #[must_use]
-    pub fn task_range(&self) -> (u32, u32) {
-        self.tasks_on_each()
-            .map_or((self.tasks, self.tasks), |each| {
-                let least = self.min_nodes.max(1);
-                let max_nodes = self.max_nodes.max(least);
-                (least.saturating_mul(each), max_nodes.saturating_mul(each))
-            })
-    }
-
     /// Its time limit, if it has one.
     #[must_use]
     pub fn limit(&self) -> Option<Span> {
@@ -299,32 +167,15 @@ impl ObservedJob {
     /// amount, or it starts so anyway.
     #[must_use]
     pub fn wants_whole_nodes(&self) -> bool {
-        self.exclusive || self.starts_whole || self.memory == 0
+        self.starts_whole || self.request.wants_whole_nodes()
     }
 
     /// Whether both make the same request, may use the same nodes for as long, and are both kept
     /// from running by an operator, or neither is.
     #[must_use]
     pub fn same_request(&self, other: &Self) -> bool {
-        let size = |job: &Self| {
-            let tasks = (job.tasks_per_node, job.sized_by_nodes);
-            (job.tasks, job.cpus_per_task, job.idle_cpus, tasks)
-        };
-        let nodes = |job: &Self| {
-            (
-                job.min_nodes,
-                job.max_nodes,
-                job.partition_max_nodes,
-                job.all_eligible,
-                job.free_until_seconds,
-            )
-        };
-        let memory = |job: &Self| {
-            let alone = (job.exclusive, job.exclusive_user, job.mcs_label);
-            (job.memory, job.memory_per_cpu, alone)
-        };
-        (size(self), nodes(self), memory(self)) == (size(other), nodes(other), memory(other))
-            && self.eligible == other.eligible
+        self.request == other.request
+            && self.free_until_seconds == other.free_until_seconds
             && self.is_suspended_by_operator() == other.is_suspended_by_operator()
     }
 

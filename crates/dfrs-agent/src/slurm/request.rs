@@ -1,120 +1,105 @@
-//! What a job requests of nodes' memory, and what it holds there.
+//! What a job asks for, made when its record changes.
 
-use dfrs_core::Bytes;
+use std::sync::Arc;
 
-use crate::slurm::observation::Observation;
-use crate::slurm::records::{ObservedJob, ObservedPlace};
-use crate::slurm::whole_nodes::whole_node;
+pub mod layout;
+pub mod memory;
+pub mod whole_nodes;
 
-/// Bytes in a MiB, Slurm's unit of memory.
-pub(crate) const MIB: u64 = 1 << 20;
-
-/// Memory of one task, and memory that each node holds once, as the user requested them. A job that
-/// requests whole nodes, or no amount (Slurm: all of a node), holds all that its nodes have. A job
-/// whose memory Slurm does not count needs no more than the nodes have where it is: a job that was
-/// parked before their `RealMemory` was lowered would never come back.
-#[must_use]
-pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
-    if job.wants_whole_nodes() {
-        return (Bytes(0), Bytes(whole_node(job, observation) * MIB));
-    }
-    let is_released = !job.is_counted();
-    let released = job.places.iter().filter(|_| is_released);
-    let here = released.filter_map(|place| {
-        let position = observation.node_position(place.node)?;
-        let node = observation.nodes()[position].memory;
-        Some((place, node))
-    });
-    if job.memory_per_cpu {
-        let asked = job.memory.saturating_mul(u64::from(job.memory_cpus()));
-        let per_task = here.map(|(place, node)| node / u64::from(place.tasks.max(1)));
-        let task = per_task.fold(asked, u64::min);
-        return (Bytes(task.saturating_mul(MIB)), Bytes(0));
-    }
-    let node = here.map(|(_, node)| node).fold(job.memory, u64::min);
-    (Bytes(0), Bytes(node.saturating_mul(MIB)))
+/// What a job asks for, as its record in slurmctld says it. By default one task with one CPU, and
+/// all memory of its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Number of tasks, at least 1.
+    pub tasks: u32,
+    /// CPUs that a task holds, at least 1.
+    pub cpus_per_task: u32,
+    /// The CPUs of a task that stay idle, threads of cores of which it is not to use all
+    /// (`--threads-per-core`): memory per CPU does not count them.
+    pub idle_cpus: u32,
+    /// `--ntasks-per-node`, 0: not given.
+    pub tasks_per_node: u32,
+    /// `-N`, lower end.
+    pub min_nodes: u32,
+    /// `-N`, upper end; 0: not given.
+    pub max_nodes: u32,
+    /// Its partition's `MaxNodes`; 0: none that holds for it.
+    pub partition_max_nodes: u32,
+    /// MiB per node, or per CPU if `memory_per_cpu`; 0: not given.
+    pub memory: u64,
+    /// Whether `memory` is per CPU.
+    pub memory_per_cpu: bool,
+    /// Requested whole nodes, or was started on such.
+    pub exclusive: bool,
+    /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with
+    /// `ExclusiveUser=YES`).
+    pub exclusive_user: bool,
+    /// Its MCS label, if that decides which jobs may share its nodes: jobs of different labels are
+    /// on no node together. 0: none, which is as good as a label of its own.
+    pub mcs_label: u32,
+    /// What of it exact placement does not cover, in words: DFRS cannot start the job.
+    pub unsupported: Option<Arc<str>>,
+    /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones
+    /// share them.
+    pub eligible: Option<Arc<[u32]>>,
+    /// It must get all of its eligible nodes (`--nodelist`).
+    pub all_eligible: bool,
+    /// `-N` without `-n`: it has as many tasks as its nodes make, one on each or `tasks_per_node`.
+    /// `tasks` are those on `min_nodes`, or on the nodes that it has.
+    pub sized_by_nodes: bool,
 }
 
-/// MiB that `tasks` tasks of `job` need on one node.
-#[must_use]
-pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) -> u64 {
-    let (task, node) = memory_request(job, observation);
-    task.0
-        .saturating_mul(u64::from(tasks))
-        .saturating_add(node.0)
-        / MIB
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            tasks: 1,
+            cpus_per_task: 1,
+            idle_cpus: 0,
+            tasks_per_node: 0,
+            min_nodes: 1,
+            max_nodes: 0,
+            partition_max_nodes: 0,
+            memory: 0,
+            memory_per_cpu: false,
+            exclusive: false,
+            exclusive_user: false,
+            mcs_label: 0,
+            unsupported: None,
+            eligible: None,
+            all_eligible: false,
+            sized_by_nodes: false,
+        }
+    }
 }
 
-/// How many tasks of a job that has its nodes for itself the memory of one is for, if it said how
-/// much a CPU needs: Slurm counts that. At least one.
-pub(crate) fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u32> {
-    if !job.exclusive || !job.memory_per_cpu || job.memory == 0 {
-        return None;
-    }
-    let task = job.memory.saturating_mul(u64::from(job.memory_cpus()));
-    let tasks = whole_node(job, observation) / task;
-    Some(u32::try_from(tasks).unwrap_or(u32::MAX).max(1))
-}
-
-/// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it
-/// for itself, and no more than the node has.
-#[must_use]
-pub fn memory_held(
-    job: &ObservedJob,
-    place: &ObservedPlace,
-    counted: u64,
-    observation: &Observation,
-) -> u64 {
-    let position = observation.node_position(place.node);
-    let node = position.map_or(u64::MAX, |position| observation.nodes()[position].memory);
-    if job.wants_whole_nodes() {
-        counted.max(memory_on_node(job, place.tasks, observation))
-    } else {
-        counted
-    }
-    .min(node)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixtures::{job, nodes};
-
-    #[test]
-    fn parked_job_needs_no_more_memory_than_its_nodes_have() {
-        let mut nodes = nodes(2);
-        nodes[1].memory = 300;
-        let observation = Observation::new([], nodes);
-        let parked = |memory_per_cpu, memory| ObservedJob {
-            memory_per_cpu,
-            memory,
-            places: vec![ObservedPlace {
-                node: 1,
-                tasks: 2,
-                memory_mib: 0,
-            }],
-            ..job(1, 2)
-        };
-        let mib = |(task, node): (Bytes, Bytes)| (task.0 / MIB, node.0 / MIB);
-        let request = |job| mib(memory_request(&job, &observation));
-        assert_eq!(request(parked(false, 400)), (0, 300));
-        assert_eq!(request(parked(false, 200)), (0, 200));
-        assert_eq!(request(parked(true, 200)), (150, 0));
-        assert_eq!(request(parked(true, 100)), (100, 0));
-        let job = parked(false, 400);
-        assert_eq!(memory_held(&job, &job.places[0], 400, &observation), 300);
+impl Request {
+    /// Its tasks on each node, if it is the nodes that make them.
+    #[must_use]
+    pub fn tasks_on_each(&self) -> Option<u32> {
+        self.sized_by_nodes.then_some(self.tasks_per_node.max(1))
     }
 
-    #[test]
-    fn memory_per_cpu_does_not_count_idle_threads() {
-        let asks = ObservedJob {
-            cpus_per_task: 4,
-            idle_cpus: 2,
-            memory: 100,
-            ..job(1, 1)
-        };
-        let observation = Observation::new([], nodes(1));
-        assert_eq!(memory_request(&asks, &observation).0, Bytes(200 * MIB));
-        assert_eq!(memory_on_node(&asks, 3, &observation), 600);
+    /// CPUs of a task that count where memory is per CPU, at least 1.
+    #[must_use]
+    pub fn memory_cpus(&self) -> u32 {
+        self.cpus_per_task.saturating_sub(self.idle_cpus).max(1)
+    }
+
+    /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that
+    /// make them.
+    #[must_use]
+    pub fn task_range(&self) -> (u32, u32) {
+        self.tasks_on_each()
+            .map_or((self.tasks, self.tasks), |each| {
+                let least = self.min_nodes.max(1);
+                let max_nodes = self.max_nodes.max(least);
+                (least.saturating_mul(each), max_nodes.saturating_mul(each))
+            })
+    }
+
+    /// Whether it asks for all memory of each of its nodes: for whole nodes, or for no amount.
+    #[must_use]
+    pub fn wants_whole_nodes(&self) -> bool {
+        self.exclusive || self.memory == 0
     }
 }

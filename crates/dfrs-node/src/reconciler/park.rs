@@ -45,7 +45,7 @@ impl Reconciler {
             before_bytes: job.bytes_when_frozen.unwrap_or_default(),
             max_resident_bytes: self.settings.max_resident_bytes,
         };
-        let request = Request::new(directory.clone(), claim, running);
+        let request = ReclaimRequest::new(directory.clone(), claim, running);
         self.reclaimer.request(request.clone());
         job.reclaim = Some(request);
         job.parking = Parking::Reclaiming;

@@ -24,12 +24,12 @@ const LIMIT: &str = "34359738368";
 /// Requests that the test answers when it likes.
 #[derive(Clone, Default)]
 struct Reclaims {
-    asked: Arc<Mutex<Vec<Request>>>,
+    asked: Arc<Mutex<Vec<ReclaimRequest>>>,
     done: Arc<Mutex<Vec<ReclaimOutcome>>>,
 }
 
 impl Reclaimer for Reclaims {
-    fn request(&mut self, request: Request) {
+    fn request(&mut self, request: ReclaimRequest) {
         self.asked.lock().unwrap().push(request);
     }
 

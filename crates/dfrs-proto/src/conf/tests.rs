@@ -397,7 +397,7 @@ fn partition_with_policy_demt_is_moldable() {
     let moldable = |linear_speedup| Some(MoldableSettings { linear_speedup });
     assert_eq!(config.moldable("b"), moldable(DEFAULT_LINEAR_SPEEDUP));
     assert_eq!(config.moldable("c"), moldable(64));
-    assert_eq!(config.moldable_names(), ["b", "c"]);
+    assert_eq!(config.whole_node_partitions(), ["b", "c"]);
     let never = config.partition("b").expect("it is there");
     assert_eq!((never.mobility, never.allowed.len()), (Mobility::Never, 0));
 }

@@ -37,7 +37,7 @@ impl<'a> Requirements<'a> {
     /// Whether the partition's jobs get whole nodes.
     pub(super) fn gives_whole_nodes(self, name: &str) -> bool {
         self.config
-            .is_some_and(|config| config.moldable(name).is_some())
+            .is_some_and(|config| config.gives_whole_nodes(name))
     }
 
     /// The partitions of slurm.conf that DFRS schedules, in the order of dfrs.conf.

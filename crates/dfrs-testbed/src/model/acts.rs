@@ -221,7 +221,7 @@ impl ClusterModel {
         let ids: Vec<u32> = jobs.map(|job| job.seen.id).collect();
         for id in ids {
             if let Some(job) = self.slurmctld.jobs.get_mut(&id) {
-                job.seen.eligible.clone_from(&eligible);
+                job.seen.request.eligible.clone_from(&eligible);
             }
         }
     }

@@ -27,11 +27,11 @@ impl ClusterModel {
     /// Nodes with free memory for all tasks of a job.
     fn first_fit(&self, id: u32) -> Option<Vec<ObservedPlace>> {
         let job = &self.slurmctld.jobs.get(&id)?.seen;
-        let cpus = u64::from(job.cpus_per_task.max(1));
-        if let Some(each) = job.tasks_on_each() {
+        let cpus = u64::from(job.request.cpus_per_task.max(1));
+        if let Some(each) = job.request.tasks_on_each() {
             return self.fewest_nodes(job, each);
         }
-        let (mut left, mut places) = (job.tasks, Vec::new());
+        let (mut left, mut places) = (job.request.tasks, Vec::new());
         for node in &self.slurmctld.nodes {
             if node.partition != job.partition || node.down || node.drained || node.left {
                 continue;
@@ -40,7 +40,7 @@ impl ClusterModel {
                 continue;
             }
             let free_memory = self.free_memory(node.seen.index);
-            let by_memory = match (job.memory, job.memory_per_cpu) {
+            let by_memory = match (job.request.memory, job.request.memory_per_cpu) {
                 (0, _) if free_memory < node.seen.memory => 0,
                 (0, _) => u64::MAX,
                 (memory, true) => free_memory / (memory * cpus),
@@ -63,16 +63,16 @@ impl ClusterModel {
 
     /// The fewest nodes that a job allows whose nodes make its tasks.
     fn fewest_nodes(&self, job: &ObservedJob, each: u32) -> Option<Vec<ObservedPlace>> {
-        let wanted = job.min_nodes.max(1) as usize;
+        let wanted = job.request.min_nodes.max(1) as usize;
         let open = self.slurmctld.nodes.iter().filter(|node| {
             let usable = !node.down && !node.drained && !node.left;
             usable && node.partition == job.partition && self.is_open(node.seen.index, job)
         });
-        let per_task = job.memory * u64::from(job.cpus_per_task.max(1) * each);
-        let needed = if job.memory_per_cpu {
+        let per_task = job.request.memory * u64::from(job.request.cpus_per_task.max(1) * each);
+        let needed = if job.request.memory_per_cpu {
             per_task
         } else {
-            job.memory
+            job.request.memory
         };
         let fit = open.filter(|node| self.free_memory(node.seen.index) >= needed);
         let places = fit.take(wanted).map(|node| ObservedPlace {

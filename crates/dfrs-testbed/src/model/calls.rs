@@ -51,7 +51,7 @@ impl ClusterModel {
         let Some(job) = self.slurmctld.jobs.get(&id).filter(pending) else {
             return error(codes::INVALID_JOB, "Invalid job id specified");
         };
-        if job.seen.unsupported.is_some() {
+        if job.seen.request.unsupported.is_some() {
             return error(codes::NOT_SUPPORTED, "Operation not supported");
         }
         if job.seen.held || job.begin_time > now || job.seen.priority == 0 {
@@ -128,9 +128,9 @@ impl ClusterModel {
             return error(codes::NODES_BUSY, "Requested nodes are busy");
         }
         if let Some(job) = self.slurmctld.jobs.get_mut(&id) {
-            job.seen.exclusive |= whole;
-            if job.seen.sized_by_nodes && whole {
-                job.seen.tasks = places.iter().map(|place| place.tasks).sum();
+            job.seen.request.exclusive |= whole;
+            if job.seen.request.sized_by_nodes && whole {
+                job.seen.request.tasks = places.iter().map(|place| place.tasks).sum();
             }
         }
         self.begin_run(id, places);
@@ -140,9 +140,9 @@ impl ClusterModel {
     fn place(&self, job: &ObservedJob, place: &ObservedPlace, whole: bool) -> ObservedPlace {
         let node = self.slurmctld.nodes.get(place.node as usize);
         let all = node.map_or(0, |node| node.seen.memory);
-        let per_cpu = u64::from(place.tasks) * u64::from(job.cpus_per_task);
+        let per_cpu = u64::from(place.tasks) * u64::from(job.request.cpus_per_task);
         ObservedPlace {
-            memory_mib: match (job.memory, job.memory_per_cpu) {
+            memory_mib: match (job.request.memory, job.request.memory_per_cpu) {
                 _ if whole => all,
                 (0, _) => all,
                 (memory, true) => memory * per_cpu,
@@ -166,8 +166,9 @@ impl ClusterModel {
             return;
         };
         let label = entry.label;
-        let cores =
-            |place: &ObservedPlace| f64::from(place.tasks) * f64::from(entry.seen.cpus_per_task);
+        let cores = |place: &ObservedPlace| {
+            f64::from(place.tasks) * f64::from(entry.seen.request.cpus_per_task)
+        };
         let mut parts: Vec<(u32, f64, u64)> = places
             .iter()
             .map(|place| (place.node, cores(place), place.memory_mib))
@@ -478,9 +479,9 @@ impl ClusterModel {
 /// as it allows.
 fn is_laid_out(job: &ObservedJob, places: &[ObservedPlace], whole: bool) -> bool {
     let tasks: u32 = places.iter().map(|place| place.tasks).sum();
-    let Some(each) = job.tasks_on_each().filter(|_| whole) else {
-        return tasks == job.tasks && !places.is_empty();
+    let Some(each) = job.request.tasks_on_each().filter(|_| whole) else {
+        return tasks == job.request.tasks && !places.is_empty();
     };
-    let (min, max) = job.task_range();
+    let (min, max) = job.request.task_range();
     (min..=max).contains(&tasks) && places.iter().all(|place| place.tasks == each)
 }

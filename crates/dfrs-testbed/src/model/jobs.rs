@@ -46,14 +46,16 @@ impl ClusterModel {
             state: ObservedState::Pending,
             array: if array > 1 { id } else { 0 },
             array_master: array > 1,
-            tasks: submission.job.task_range().0,
             user: submission.user,
-            exclusive_user: submission.owner,
-            eligible: self
-                .nodes_of_partition(&submission.job.partition)
-                .map(Into::into),
             ..submission.job.clone()
-        };
+        }
+        .requesting(|request| {
+            request.tasks = submission.job.request.task_range().0;
+            request.exclusive_user = submission.owner;
+            request.eligible = self
+                .nodes_of_partition(&submission.job.partition)
+                .map(Into::into);
+        });
         let entry = JobEntry {
             usual_priority: seen.priority,
             seen,
@@ -146,7 +148,7 @@ impl ClusterModel {
         }
         entry.seen.completing = false;
         entry.seen.places.clear();
-        entry.seen.tasks = entry.seen.task_range().0;
+        entry.seen.request.tasks = entry.seen.request.task_range().0;
         entry.run = 0;
         entry.freed_time = now;
         if entry.requeues {

@@ -143,18 +143,18 @@ impl ClusterModel {
         };
         let holds = |node: &NodeEntry| {
             let (cpus, task) = (
-                u64::from(seen.cpus_per_task),
-                seen.memory * u64::from(seen.cpus_per_task),
+                u64::from(seen.request.cpus_per_task),
+                seen.request.memory * u64::from(seen.request.cpus_per_task),
             );
             let by_cpus = u64::from(node.seen.cpus) / cpus.max(1);
             by_cpus.min(node.seen.memory / task.max(1))
         };
         let least = nodes.iter().map(|node| holds(node)).min().unwrap_or(0);
-        let wanted = match seen.tasks_on_each() {
-            Some(each) if u64::from(each) <= least => u64::from(seen.min_nodes.max(1)),
-            None if least > 0 => u64::from(seen.tasks)
+        let wanted = match seen.request.tasks_on_each() {
+            Some(each) if u64::from(each) <= least => u64::from(seen.request.min_nodes.max(1)),
+            None if least > 0 => u64::from(seen.request.tasks)
                 .div_ceil(least)
-                .max(seen.min_nodes.into()),
+                .max(seen.request.min_nodes.into()),
             _ => return false,
         };
         nodes.iter().all(is_empty) && nodes.len() as u64 >= wanted
@@ -190,8 +190,13 @@ impl ClusterModel {
     }
 
     fn has_empty_node_for(&self, job: &JobEntry) -> bool {
-        let per_cpu = u64::from(job.seen.tasks * job.seen.cpus_per_task);
-        let memory = job.seen.memory * if job.seen.memory_per_cpu { per_cpu } else { 1 };
+        let per_cpu = u64::from(job.seen.request.tasks * job.seen.request.cpus_per_task);
+        let memory = job.seen.request.memory
+            * if job.seen.request.memory_per_cpu {
+                per_cpu
+            } else {
+                1
+            };
         let usable = |node: &&NodeEntry| {
             let open = !node.down && !node.drained && !node.left;
             open && node.partition == job.seen.partition && node.seen.memory >= memory
@@ -204,6 +209,6 @@ impl ClusterModel {
             let empty = self.is_empty_but_for(index, job) && runs.is_empty();
             self.is_well(index) && !kept_off && empty
         });
-        empty.count() >= job.seen.min_nodes.max(1) as usize
+        empty.count() >= job.seen.request.min_nodes.max(1) as usize
     }
 }

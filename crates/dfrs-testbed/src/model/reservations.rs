@@ -56,11 +56,11 @@ impl ClusterModel {
                     .filter(|node| self.is_kept_off(job, *node))
                     .collect();
                 if !off.is_empty() {
-                    let all = shown.eligible.as_deref().map(<[u32]>::to_vec);
+                    let all = shown.request.eligible.as_deref().map(<[u32]>::to_vec);
                     let all = all.unwrap_or_else(|| nodes.collect()).into_iter();
                     let starts = off.iter().filter_map(|node| self.reserved_from(*node));
                     shown.free_until_seconds = starts.min().unwrap_or(0);
-                    shown.eligible = Some(all.filter(|node| !off.contains(node)).collect());
+                    shown.request.eligible = Some(all.filter(|node| !off.contains(node)).collect());
                 }
             }
             ObservedState::Ended => {}

@@ -115,8 +115,9 @@ impl Slurmctld {
             job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
         });
         here.any(|job| {
-            let refuses = job.seen.exclusive_user || wanted.exclusive_user;
-            job.seen.mcs_label != wanted.mcs_label || (job.seen.user != wanted.user && refuses)
+            let refuses = job.seen.request.exclusive_user || wanted.request.exclusive_user;
+            job.seen.request.mcs_label != wanted.request.mcs_label
+                || (job.seen.user != wanted.user && refuses)
         })
     }
 
@@ -131,7 +132,7 @@ impl Slurmctld {
                 .any(|place| place.node == node && place.memory_mib > 0);
             job.has_nodes() && counts && job.seen.id != wanted.id
         });
-        here.any(|job| job.seen.exclusive || wanted.exclusive)
+        here.any(|job| job.seen.request.exclusive || wanted.request.exclusive)
     }
 
     /// `dfrs_nodes_set_parked()`. Returns whether any reason is another now.

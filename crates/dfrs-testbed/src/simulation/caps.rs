@@ -54,7 +54,7 @@ impl Caps {
                 continue;
             };
             // A job that has a node for itself is not capped there.
-            let is_whole = partition.is_some_and(|name| config.moldable(name).is_some());
+            let is_whole = partition.is_some_and(|name| config.gives_whole_nodes(name));
             let wanted = if is_whole { 1.0 } else { share * need };
             if cap.is_some_and(|cap| (cap - wanted).abs() <= ROUNDING) {
                 continue;

@@ -21,8 +21,8 @@ pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
                 let own = |partition: &str| partition == submission.job.partition;
                 let nodes = scenario.nodes.iter().find(|nodes| own(&nodes.partition));
                 let cpus = nodes.map_or(1, |nodes| nodes.cpus * nodes.count.saturating_sub(1));
-                let each = submission.job.cpus_per_task.max(1);
-                submission.job.tasks = submission.job.tasks.min(cpus / each).max(1);
+                let each = submission.job.request.cpus_per_task.max(1);
+                submission.job.request.tasks = submission.job.request.tasks.min(cpus / each).max(1);
             }
             Act::Configure(conf) if draw.chance(75) => add_to_text(conf, &line),
             _ => {}

@@ -343,7 +343,6 @@ mod tests {
     use super::*;
     use crate::model::{JobSubmission, ModelSettings, ProgramOutcome};
     use dfrs_agent::fixtures::{job, nodes};
-    use dfrs_agent::slurm::records::ObservedJob;
 
     fn driver(node_count: u32) -> Driver {
         let nodes = nodes(node_count).into_iter();
@@ -357,10 +356,7 @@ mod tests {
     }
 
     fn submit(driver: &mut Driver, label: u32, memory: u64, work: i64) {
-        let job = ObservedJob {
-            memory,
-            ..job(0, 1)
-        };
+        let job = job(0, 1).requesting(|request| request.memory = memory);
         let submission = JobSubmission::new(label, job, Span(work * SECOND));
         driver.act(&Act::Submit(Box::new(submission)));
     }

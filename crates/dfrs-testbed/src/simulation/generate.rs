@@ -310,14 +310,16 @@ impl ScenarioGenerator<'_> {
         let job = ObservedJob {
             partition: nodes.partition.clone(),
             comment: self.draw.one_of(&comments).to_owned(),
-            tasks: 1 + self.draw.small(max),
-            memory,
             submit_seconds: 0,
             requeue: !self.draw.chance(10),
             batch: !self.draw.chance(10),
             priority: self.draw.one_of(&[1000, 1000, 500, 4000]),
             ..job(0, 1)
-        };
+        }
+        .requesting(|request| {
+            request.tasks = 1 + self.draw.small(max);
+            request.memory = memory;
+        });
         let longest = self.draw.one_of(&[20, 80, 80, 600]);
         let work = Span(self.draw.between(3, longest) * SECOND);
         let array = if self.kinds.has(Kind::Arrays) && self.draw.chance(15) {
@@ -332,10 +334,12 @@ impl ScenarioGenerator<'_> {
         let has_limit = self.draw.chance(25);
         let job = ObservedJob {
             limit_minutes: if has_limit { minutes } else { 0 },
-            // Not drawn: what other seeds draw stays as it is.
-            exclusive: label.is_multiple_of(11),
             ..job
-        };
+        }
+        .requesting(|request| {
+            // Not drawn: what other seeds draw stays as it is.
+            request.exclusive = label.is_multiple_of(11);
+        });
         let asks = job.comment == "dfrs:checkpoint";
         JobSubmission {
             user,

@@ -65,17 +65,19 @@ fn make_moldable(draw: &mut Draw, submission: &mut JobSubmission, nodes: &NodeGr
         return;
     }
     let others = nodes.count.saturating_sub(1).max(1);
-    let by_memory = u32::try_from(nodes.memory_mib / job.memory.max(1)).unwrap_or(u32::MAX);
+    let by_memory = u32::try_from(nodes.memory_mib / job.request.memory.max(1)).unwrap_or(u32::MAX);
     let holds = nodes.cpus.min(by_memory).max(1);
-    job.tasks = job.tasks.min(holds * others);
+    job.request.tasks = job.request.tasks.min(holds * others);
     let min = 1 + draw.small(others);
     let max = min + draw.small(nodes.count - min + 1);
     match draw.below(4) {
         0 => {}
         1 => {
-            job.min_nodes = min.min(job.tasks);
-            job.max_nodes = max.min(job.tasks).max(job.tasks.div_ceil(holds));
-            job.max_nodes = job.max_nodes.max(job.min_nodes);
+            job.request.min_nodes = min.min(job.request.tasks);
+            job.request.max_nodes = max
+                .min(job.request.tasks)
+                .max(job.request.tasks.div_ceil(holds));
+            job.request.max_nodes = job.request.max_nodes.max(job.request.min_nodes);
         }
         _ => by_nodes(draw, job, (min, max), holds),
     }
@@ -86,8 +88,8 @@ fn make_moldable(draw: &mut Draw, submission: &mut JobSubmission, nodes: &NodeGr
 }
 
 fn by_nodes(draw: &mut Draw, job: &mut ObservedJob, (min, max): (u32, u32), holds: u32) {
-    (job.min_nodes, job.max_nodes) = (min, max);
-    job.tasks_per_node = draw.small(holds.min(3) + 1);
-    job.sized_by_nodes = true;
-    job.tasks = job.task_range().0;
+    (job.request.min_nodes, job.request.max_nodes) = (min, max);
+    job.request.tasks_per_node = draw.small(holds.min(3) + 1);
+    job.request.sized_by_nodes = true;
+    job.request.tasks = job.request.task_range().0;
 }

@@ -133,17 +133,17 @@ fn submission(text: &str) -> Result<JobSubmission, String> {
     let mut made = JobSubmission::new(number(label)?, job.clone(), Span(60 * SECOND));
     for (key, value) in options(rest) {
         match key {
-            "tasks" => job.tasks = number(value)?,
-            "cpus" => job.cpus_per_task = number(value)?,
-            "memory" => job.memory = number(value)?,
-            "per-node" => job.memory_per_cpu = false,
+            "tasks" => job.request.tasks = number(value)?,
+            "cpus" => job.request.cpus_per_task = number(value)?,
+            "memory" => job.request.memory = number(value)?,
+            "per-node" => job.request.memory_per_cpu = false,
             "partition" => value.clone_into(&mut job.partition),
             "comment" => value.clone_into(&mut job.comment),
             "priority" => job.priority = number(value)?,
-            "min-nodes" => job.min_nodes = number(value)?,
-            "max-nodes" => job.max_nodes = number(value)?,
-            "tasks-per-node" => job.tasks_per_node = number(value)?,
-            "sized-by-nodes" => job.sized_by_nodes = true,
+            "min-nodes" => job.request.min_nodes = number(value)?,
+            "max-nodes" => job.request.max_nodes = number(value)?,
+            "tasks-per-node" => job.request.tasks_per_node = number(value)?,
+            "sized-by-nodes" => job.request.sized_by_nodes = true,
             "no-requeue" => job.requeue = false,
             "interactive" => job.batch = false,
             "work" => made.work = seconds(value)?,
@@ -155,8 +155,8 @@ fn submission(text: &str) -> Result<JobSubmission, String> {
             }
             "begin" => made.begin_seconds = number(value)?,
             "owner" => made.owner = true,
-            "exclusive" => job.exclusive = true,
-            "label" => job.mcs_label = number(value)?,
+            "exclusive" => job.request.exclusive = true,
+            "label" => job.request.mcs_label = number(value)?,
             "stubborn" => made.stubborn = true,
             "untrapped" => made.untrapped = true,
             "pinned" => made.pinned = true,
@@ -215,9 +215,9 @@ fn print_submission(submission: &JobSubmission) -> String {
     let mut text = format!(
         "submit {} tasks={} cpus={} memory={} work={} partition={}",
         submission.label,
-        job.tasks,
-        job.cpus_per_task,
-        job.memory,
+        job.request.tasks,
+        job.request.cpus_per_task,
+        job.request.memory,
         decimal(submission.work),
         job.partition
     );
@@ -226,14 +226,20 @@ fn print_submission(submission: &JobSubmission) -> String {
             let _ = write!(text, " {word}");
         }
     };
-    add(!job.memory_per_cpu, "per-node".into());
+    add(!job.request.memory_per_cpu, "per-node".into());
     add(!job.comment.is_empty(), format!("comment={}", job.comment));
     add(job.priority != 1000, format!("priority={}", job.priority));
-    add(job.min_nodes > 1, format!("min-nodes={}", job.min_nodes));
-    add(job.max_nodes > 0, format!("max-nodes={}", job.max_nodes));
-    let each = job.tasks_per_node;
+    add(
+        job.request.min_nodes > 1,
+        format!("min-nodes={}", job.request.min_nodes),
+    );
+    add(
+        job.request.max_nodes > 0,
+        format!("max-nodes={}", job.request.max_nodes),
+    );
+    let each = job.request.tasks_per_node;
     add(each > 0, format!("tasks-per-node={each}"));
-    add(job.sized_by_nodes, "sized-by-nodes".into());
+    add(job.request.sized_by_nodes, "sized-by-nodes".into());
     add(!job.requeue, "no-requeue".into());
     add(!job.batch, "interactive".into());
     add(submission.user != 1000, format!("user={}", submission.user));
@@ -246,8 +252,11 @@ fn print_submission(submission: &JobSubmission) -> String {
         format!("begin={}", submission.begin_seconds),
     );
     add(submission.owner, "owner".into());
-    add(job.exclusive, "exclusive".into());
-    add(job.mcs_label > 0, format!("label={}", job.mcs_label));
+    add(job.request.exclusive, "exclusive".into());
+    add(
+        job.request.mcs_label > 0,
+        format!("label={}", job.request.mcs_label),
+    );
     add(submission.stubborn, "stubborn".into());
     add(submission.untrapped, "untrapped".into());
     add(submission.pinned, "pinned".into());

@@ -50,16 +50,16 @@ const WHOLE: [Simplification<TrialScenario>; 8] = [
 
 const OF_JOBS: [Simplification<JobSubmission>; 21] = [
     |made| made.array = 1,
-    |made| made.job.tasks = 1,
-    |made| made.job.tasks = (made.job.tasks / 2).max(1),
-    |made| made.job.memory = made.job.memory.min(100),
+    |made| made.job.request.tasks = 1,
+    |made| made.job.request.tasks = (made.job.request.tasks / 2).max(1),
+    |made| made.job.request.memory = made.job.request.memory.min(100),
     |made| made.work = halved(made.work),
     |made| made.uses.clear(),
     |made| made.job.limit_minutes = 0,
     |made| made.begin_seconds = 0,
     |made| made.owner = false,
-    |made| made.job.exclusive = false,
-    |made| made.job.mcs_label = 0,
+    |made| made.job.request.exclusive = false,
+    |made| made.job.request.mcs_label = 0,
     |made| made.stubborn = false,
     |made| made.untrapped = false,
     |made| made.pinned = false,
@@ -149,13 +149,13 @@ fn submitted(act: &Act) -> Option<&ObservedJob> {
 fn is_schedulable(scenario: &TrialScenario) -> bool {
     let fits = |job: &ObservedJob| {
         scenario.nodes.iter().any(|nodes| {
-            let cpus = u64::from(job.cpus_per_task.max(1));
-            let task = job.memory * if job.memory_per_cpu { cpus } else { 1 };
+            let cpus = u64::from(job.request.cpus_per_task.max(1));
+            let task = job.request.memory * if job.request.memory_per_cpu { cpus } else { 1 };
             let per_node = nodes.memory_mib / task.max(1);
             let others = u64::from(nodes.count.saturating_sub(1).max(1));
             nodes.partition == job.partition
                 && nodes.count > 0
-                && per_node * others >= u64::from(job.tasks)
+                && per_node * others >= u64::from(job.request.tasks)
         })
     };
     let kept = scenario.keep_drained.iter().all(|node| {

@@ -368,7 +368,7 @@ impl Watch {
         let could: BTreeSet<u32> = if serves {
             let jobs = model.jobs().values().filter(ours);
             let is_moldable = |job: &JobEntry| {
-                config.is_some_and(|config| config.moldable(&job.seen.partition).is_some())
+                config.is_some_and(|config| config.gives_whole_nodes(&job.seen.partition))
             };
             let jobs = jobs.filter(|job| {
                 let waits = job.seen.state == ObservedState::Pending;
@@ -444,7 +444,7 @@ fn moldable_jobs_are_left_alone(
     let job = job_in(line).and_then(|id| model.jobs().get(&id));
     let is_moldable = |job: &&JobEntry| {
         let config = driver.config();
-        config.is_some_and(|config| config.moldable(&job.seen.partition).is_some())
+        config.is_some_and(|config| config.gives_whole_nodes(&job.seen.partition))
     };
     let Some(job) = job.filter(is_moldable) else {
         return Ok(());

@@ -22,7 +22,7 @@ use super::unparking::Unparking;
 use crate::job::placement::NamedPlacement;
 use crate::job::reservations::is_reserved;
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
-use crate::slurm::request::memory_on_node;
+use crate::slurm::request::memory::memory_on_node;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parked {

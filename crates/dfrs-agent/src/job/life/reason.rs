@@ -8,7 +8,7 @@ use super::phase::LifePhase;
 use super::requeued::Requeued;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace};
-use crate::slurm::request::memory_request;
+use crate::slurm::request::memory::memory_request;
 
 const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
 const RESUMED_BY_OPERATOR: &str =
@@ -101,7 +101,7 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
 }
 
 fn request(job: &ObservedJob, observation: &Observation) -> String {
-    let tasks = counted(u64::from(job.tasks), "task");
+    let tasks = counted(u64::from(job.request.tasks), "task");
     if job.wants_whole_nodes() {
         return format!("all memory of each node, {tasks}");
     }
@@ -134,7 +134,7 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
     let number = counted(u64::try_from(nodes.len()).unwrap_or(u64::MAX), "node");
     if slots == 0 {
         format!("{asks}, the largest node that it may use has {largest} MB")
-    } else if slots < u64::from(job.tasks) {
+    } else if slots < u64::from(job.request.tasks) {
         let tasks = counted(slots, "such task");
         format!("{asks}, the memory of the {number} that it may use holds {tasks}")
     } else {
@@ -147,7 +147,7 @@ fn usable_nodes<'a>(job: &ObservedJob, observation: &'a Observation) -> Vec<&'a 
         let position = observation.node_position(*index)?;
         observation.nodes().get(position)
     };
-    match &job.eligible {
+    match &job.request.eligible {
         Some(eligible) => eligible.iter().filter_map(node).collect(),
         None => observation.nodes().iter().collect(),
     }

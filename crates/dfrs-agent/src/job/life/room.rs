@@ -3,7 +3,7 @@
 use super::event::JobContext;
 use crate::job::placement::NamedPlacement;
 use crate::slurm::records::ObservedPlace;
-use crate::slurm::request::{memory_held, memory_on_node};
+use crate::slurm::request::memory::{memory_held, memory_on_node};
 
 /// Whether every node of `placement` has the memory that the job needs there, processes that are
 /// still ending included.

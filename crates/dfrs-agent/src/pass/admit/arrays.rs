@@ -12,7 +12,7 @@ use crate::probe::PassPart;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 use crate::slurm::records::ObservedJob;
-use crate::slurm::request::{MIB, memory_request};
+use crate::slurm::request::memory::{MIB, memory_request};
 
 /// Waiting tasks of one array that have records of their own.
 const MAX_AHEAD: u32 = 100;
@@ -171,7 +171,7 @@ impl<'a> ArrayCapacity<'a> {
     /// job of its kind.
     fn max_jobs_like(&mut self, job: &ObservedJob) -> u32 {
         let (task, node) = memory_request(job, self.seen);
-        let kind = (task, node, job.tasks);
+        let kind = (task, node, job.request.tasks);
         let room = self.known.entry(kind);
         *room.or_insert_with(|| room_for(kind, self.seen))
     }
@@ -200,11 +200,13 @@ mod tests {
 
     /// So many arrays of small tasks, of two kinds.
     fn arrays(count: u32) -> Vec<ObservedJob> {
-        let array = |id: u32| ObservedJob {
-            array: id,
-            array_master: true,
-            memory: 1 + u64::from(id % 2),
-            ..job(id, 1)
+        let array = |id: u32| {
+            ObservedJob {
+                array: id,
+                array_master: true,
+                ..job(id, 1)
+            }
+            .requesting(|request| request.memory = 1 + u64::from(id % 2))
         };
         (1..=count).map(array).collect()
     }

@@ -21,7 +21,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let ended = std::mem::take(&mut self.lists.capacity_freed);
         let nodes_changed = self.room_grew(observation);
         if ended || nodes_changed {
-            self.invalidate_moldable_plan();
+            self.planner.partition_policies.invalidate();
         }
         let ready = self.queue.admission.ready();
         let mut again = self.queue.settle_queue.take_due(ready, now);

@@ -17,7 +17,7 @@ use crate::publish::live_journal::Expected;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
-use crate::slurm::request::{MIB, memory_on_node};
+use crate::slurm::request::memory::{MIB, memory_on_node};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows the reservations on the nodes of jobs. O(jobs with such nodes, or with deadlines).

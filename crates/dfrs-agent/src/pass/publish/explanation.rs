@@ -56,8 +56,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             last_change: self.planner.last_changes.get(&job.id).cloned(),
             node_count: number(nodes.0.len()),
             nodes: on_nodes(&nodes),
-            tasks: job.tasks,
-            cpus_per_task: job.cpus_per_task,
+            tasks: job.request.tasks,
+            cpus_per_task: job.request.cpus_per_task,
             need: f64::from(self.need(job, record).eighths()) / 8.0,
             r#yield: record.map_or(0.0, |record| record.share().0),
             virtual_time: length(virtual_time),
@@ -134,8 +134,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         nodes: &NamedPlacement,
         now: Time,
     ) -> Vec<String> {
-        let mut notes = Vec::new();
-        self.moldable_notes(job, &mut notes);
+        let mut notes = self.policy_notes(job);
         if record.is_some_and(|record| record.life.is_stuck()) {
             notes.push("pausing it failed three times: no more retries".to_owned());
         }

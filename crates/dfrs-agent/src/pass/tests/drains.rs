@@ -7,10 +7,7 @@ fn one_is_parked() -> TestCluster {
     let mut cluster = TestCluster::new(2);
     for id in [1, 2] {
         let on_n0 = Some([0].into());
-        cluster.submit(ObservedJob {
-            eligible: on_n0,
-            ..large(id)
-        });
+        cluster.submit(large(id).requesting(|request| request.eligible = on_n0));
         cluster.run(20);
     }
     assert_eq!(

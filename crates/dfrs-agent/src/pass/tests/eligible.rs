@@ -118,10 +118,7 @@ fn each_run_of_a_crontab_is_a_submission_of_its_own() {
 #[test]
 fn a_job_with_devices_is_not_parked() {
     let mut cluster = TestCluster::new(1);
-    let whole = |id| ObservedJob {
-        memory: 900,
-        ..job(id, 1)
-    };
+    let whole = |id| job(id, 1).requesting(|request| request.memory = 900);
     cluster.submit(ObservedJob {
         holds_gres: true,
         ..whole(1)

@@ -70,11 +70,13 @@ fn limit_is_restored_when_job_is_requeued_or_loses_its_node() {
 
 #[test]
 fn limit_is_restored_when_dfrs_requeues_a_checkpoint_job() {
-    let (mut cluster, added) = slowed_down(ObservedJob {
-        memory: 200,
-        comment: "dfrs:checkpoint".into(),
-        ..job(1, 1)
-    });
+    let (mut cluster, added) = slowed_down(
+        ObservedJob {
+            comment: "dfrs:checkpoint".into(),
+            ..job(1, 1)
+        }
+        .requesting(|request| request.memory = 200),
+    );
     // There is room for it only in the place of the first, which alone can be preempted.
     cluster.daemons.0.borrow_mut().facts.can_park.clear();
     cluster.submit(sized(9, 300));

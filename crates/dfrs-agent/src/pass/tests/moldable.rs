@@ -13,12 +13,14 @@ fn whole() -> Config {
 /// `sbatch -N min-max`.
 fn moldable(id: u32, min: u32, max: u32) -> ObservedJob {
     ObservedJob {
-        min_nodes: min,
-        max_nodes: max,
-        sized_by_nodes: true,
         limit_minutes: 10,
         ..job(id, min)
     }
+    .requesting(|request| {
+        request.min_nodes = min;
+        request.max_nodes = max;
+        request.sized_by_nodes = true;
+    })
 }
 
 fn nodes_of(cluster: &TestCluster, id: u32) -> usize {

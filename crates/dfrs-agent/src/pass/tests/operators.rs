@@ -58,10 +58,7 @@ fn job_resumed_on_an_exclusive_node_is_stopped_until_it_is_free() {
     let mut cluster = TestCluster::with_config(1, config);
     cluster.submit(sized(1, 400));
     cluster.run(11);
-    cluster.submit(ObservedJob {
-        exclusive: true,
-        ..sized(2, 600)
-    });
+    cluster.submit(sized(2, 600).requesting(|request| request.exclusive = true));
     cluster.run(4);
     assert_eq!(
         cluster.calls(),

@@ -37,13 +37,15 @@ fn row(id: u32, words: &[&str]) -> WorkloadJob {
         job: ObservedJob {
             comment: format!("dfrs:{}", words[4]),
             warn_seconds: 5,
-            cpus_per_task: number(words, "-c").unwrap_or(1),
-            tasks_per_node: number(words, "--ntasks-per-node").unwrap_or(0),
-            max_nodes: number(words, "-N").unwrap_or(0),
-            memory: u64::from(memory),
-            memory_per_cpu: per_cpu.is_some(),
             ..job(id, number(words, "-n").expect("tasks"))
-        },
+        }
+        .requesting(|request| {
+            request.cpus_per_task = number(words, "-c").unwrap_or(1);
+            request.tasks_per_node = number(words, "--ntasks-per-node").unwrap_or(0);
+            request.max_nodes = number(words, "-N").unwrap_or(0);
+            request.memory = u64::from(memory);
+            request.memory_per_cpu = per_cpu.is_some();
+        }),
     }
 }
 
@@ -81,7 +83,7 @@ fn promised_shares(cluster: &TestCluster, latency: i64) -> BTreeMap<u32, f64> {
         let orders = &nodes.orders[&format!("n{}", place.node)];
         let order = orders.jobs.iter().find(|order| order.id == job.id);
         if let Some(order) = order.filter(|order| !order.frozen) {
-            let needs = f64::from(place.tasks * job.cpus_per_task);
+            let needs = f64::from(place.tasks * job.request.cpus_per_task);
             shares.insert(
                 job.id,
                 order.share.fraction() * f64::from(orders.cpus) / needs,

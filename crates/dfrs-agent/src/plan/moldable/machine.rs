@@ -141,11 +141,11 @@ fn left_of_limit(job: &ObservedJob, now: Time) -> f64 {
 /// How long the job takes on so many nodes, in seconds.
 fn time_on(job: &ObservedJob, nodes: u32, seen: &Observation, facts: &PassFacts) -> f64 {
     let speedup = speedup(job, facts.config);
-    let holds = (seen.max_node_cpus() / job.cpus_per_task.max(1)).max(1);
-    let by_tasks = match job.tasks_on_each() {
+    let holds = (seen.max_node_cpus() / job.request.cpus_per_task.max(1)).max(1);
+    let by_tasks = match job.request.tasks_on_each() {
         Some(_) => 1,
-        None => job.tasks.div_ceil(holds),
+        None => job.request.tasks.div_ceil(holds),
     };
-    let least = job.min_nodes.max(by_tasks).clamp(1, nodes.max(1));
+    let least = job.request.min_nodes.max(by_tasks).clamp(1, nodes.max(1));
     estimate(job) * speedup.on(least) / speedup.on(nodes)
 }

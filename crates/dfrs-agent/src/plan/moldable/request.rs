@@ -77,10 +77,11 @@ pub(super) fn request(
         Some((position, holds(job, node)))
     };
     let holds: Vec<(u32, u32)> = nodes.filter_map(holds).collect();
-    let tasks = job
-        .tasks_on_each()
-        .map_or(TaskLayout::Together(job.tasks.max(1)), TaskLayout::OnEach);
-    let listed = job.all_eligible.then_some(count(holds.len()));
+    let tasks = job.request.tasks_on_each().map_or(
+        TaskLayout::Together(job.request.tasks.max(1)),
+        TaskLayout::OnEach,
+    );
+    let listed = job.request.all_eligible.then_some(count(holds.len()));
     let tried = facts.refusals.max_nodes(job.id, facts.now);
     let mut levels: Vec<u32> = holds.iter().map(|(_, holds)| *holds).collect();
     levels.sort_unstable();
@@ -117,23 +118,23 @@ fn sizes(
     holds: u32,
     listed: Option<u32>,
 ) -> Option<(u32, u32)> {
-    let asked = job.min_nodes.max(1);
+    let asked = job.request.min_nodes.max(1);
     let (min, max) = match tasks {
         TaskLayout::OnEach(each) if each > holds => return None,
-        TaskLayout::OnEach(_) => (asked, job.max_nodes.max(asked)),
+        TaskLayout::OnEach(_) => (asked, job.request.max_nodes.max(asked)),
         TaskLayout::Together(_) if holds == 0 => return None,
         TaskLayout::Together(all) => {
             let min = all.div_ceil(holds).max(asked);
             // Without -N it gets what Slurm alone would give it.
-            let max = if job.max_nodes > 0 {
-                job.max_nodes
+            let max = if job.request.max_nodes > 0 {
+                job.request.max_nodes
             } else {
                 min
             };
             (min, max.min(all).max(asked))
         }
     };
-    let bound = match job.partition_max_nodes {
+    let bound = match job.request.partition_max_nodes {
         0 => u32::MAX,
         nodes => nodes,
     };
@@ -146,18 +147,21 @@ fn sizes(
 
 /// How many of the job's tasks the node holds, if nothing else is there.
 fn holds(job: &ObservedJob, node: &ObservedNode) -> u32 {
-    let cpus = job.cpus_per_task.max(1);
+    let cpus = job.request.cpus_per_task.max(1);
     let by_cpus = node.cpus / cpus;
-    let by_memory = if job.memory_per_cpu {
-        let task = job.memory.saturating_mul(u64::from(job.memory_cpus()));
+    let by_memory = if job.request.memory_per_cpu {
+        let task = job
+            .request
+            .memory
+            .saturating_mul(u64::from(job.request.memory_cpus()));
         node.memory.checked_div(task).unwrap_or(u64::MAX)
-    } else if job.memory > node.memory {
+    } else if job.request.memory > node.memory {
         0
     } else {
         u64::MAX
     };
     let by_memory = u32::try_from(by_memory).unwrap_or(u32::MAX);
-    let stated = (job.tasks_per_node > 0).then_some(job.tasks_per_node);
+    let stated = (job.request.tasks_per_node > 0).then_some(job.request.tasks_per_node);
     by_cpus.min(by_memory).min(stated.unwrap_or(u32::MAX))
 }
 

@@ -20,12 +20,14 @@ fn config() -> Config {
 /// `sbatch -N min-max`, with a limit of an hour.
 fn moldable(id: u32, min: u32, max: u32) -> ObservedJob {
     ObservedJob {
-        min_nodes: min,
-        max_nodes: max,
-        sized_by_nodes: true,
         limit_minutes: 60,
         ..job(id, min)
     }
+    .requesting(|request| {
+        request.min_nodes = min;
+        request.max_nodes = max;
+        request.sized_by_nodes = true;
+    })
 }
 
 struct MoldableFixture {
@@ -39,7 +41,7 @@ struct MoldableFixture {
 impl MoldableFixture {
     fn new(jobs: Vec<ObservedJob>, nodes: Vec<ObservedNode>) -> Self {
         let config = config();
-        let seen = Observation::default().with_whole_nodes(config.moldable_names());
+        let seen = Observation::default().with_whole_nodes(config.whole_node_partitions());
         let mut fixture = Self {
             seen,
             ledger: Ledger::default(),
@@ -81,7 +83,7 @@ impl MoldableFixture {
 
     /// Jobs that start, with the nodes of each and the tasks there.
     fn starts(&self) -> Vec<(u64, Vec<(u32, u32)>)> {
-        let start = |start: &Start| {
+        let start = |start: &PlannedStart| {
             let runs = start.action.mapping().expect("a start").runs();
             let runs = runs.iter().map(|run| (run.node.0, run.tasks));
             (start.action.job().0, runs.collect())
@@ -98,11 +100,11 @@ fn runs(id: u32, on: &[u32], until: i64) -> ObservedJob {
     };
     ObservedJob {
         state: ObservedState::Running,
-        exclusive: true,
         places: on.iter().map(place).collect(),
         end_seconds: NOW.0 / SECOND + until,
         ..moldable(id, 1, 4)
     }
+    .requesting(|request| request.exclusive = true)
 }
 
 #[test]
@@ -174,11 +176,10 @@ fn requested_tasks_are_spread_evenly() {
         [(1, vec![(0, 3), (1, 3)])],
         "as few nodes as hold them"
     );
-    let room = ObservedJob {
-        min_nodes: 1,
-        max_nodes: 4,
-        ..rigid
-    };
+    let room = rigid.requesting(|request| {
+        request.min_nodes = 1;
+        request.max_nodes = 4;
+    });
     let fixture = MoldableFixture::new(vec![room], nodes(4));
     assert_eq!(
         fixture.starts(),
@@ -222,16 +223,12 @@ fn outlook_names_the_cause_when_a_job_cannot_start() {
     };
     let never = |needed, nodes| Some(Outlook::Unfit(Unfit::Never { needed, nodes }));
     assert_eq!(outlook(moldable(1, 4, 9)), never(4, 3));
-    let large = ObservedJob {
-        cpus_per_task: 5,
-        ..job(1, 1)
-    };
+    let large = job(1, 1).requesting(|request| request.cpus_per_task = 5);
     assert_eq!(outlook(large), never(0, 0));
-    let hungry = ObservedJob {
-        memory: 1001,
-        memory_per_cpu: false,
-        ..job(1, 1)
-    };
+    let hungry = job(1, 1).requesting(|request| {
+        request.memory = 1001;
+        request.memory_per_cpu = false;
+    });
     assert_eq!(outlook(hungry), never(0, 0));
     let down = Some(Outlook::Unfit(Unfit::Unavailable { needed: 3 }));
     assert_eq!(outlook(moldable(1, 3, 3)), down);

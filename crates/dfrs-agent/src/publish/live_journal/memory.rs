@@ -7,7 +7,7 @@ use crate::job::life::journal::JournalState;
 use crate::job::placement::NamedPlacement;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
-use crate::slurm::request::memory_on_node;
+use crate::slurm::request::memory::memory_on_node;
 
 /// MiB that the journal shows as used on each node: at the end of this pass by jobs that run,
 /// before it by others. Counted at the first call, which is rare.

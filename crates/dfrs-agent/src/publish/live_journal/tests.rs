@@ -68,7 +68,7 @@ fn running(id: u32, on: &[u32]) -> ObservedJob {
         memory_mib: 400,
     };
     let mut job = job(id, u32::try_from(on.len()).unwrap_or(0));
-    job.memory = 400;
+    job.request.memory = 400;
     job.state = ObservedState::Running;
     job.places = on.iter().map(place).collect();
     job

@@ -200,13 +200,14 @@ impl LiveCluster {
             submit_seconds: 0,
             partition: PARTITION.into(),
             comment: format!("dfrs:{}", of_trace.mobility),
-            tasks: of_trace.tasks,
-            cpus_per_task: u32::try_from(cpus).unwrap_or(1),
-            // In Slurm none at all would be the whole node's.
-            memory: u64::try_from(memory).unwrap_or(NODE_MIB).max(1),
             limit_minutes: limit.map_or(0, |limit| minutes(limit.max(of_trace.runtime))),
             ..job(0, 1)
         }
+        .requesting(|request| {
+            request.tasks = of_trace.tasks;
+            request.cpus_per_task = u32::try_from(cpus).unwrap_or(1); // In Slurm none at all would be the whole node's.
+            request.memory = u64::try_from(memory).unwrap_or(NODE_MIB).max(1);
+        })
     }
 }
 
@@ -274,9 +275,12 @@ mod tests {
             .iter()
             .map(|job| cluster.job(job, false))
             .collect();
-        assert_eq!((jobs[0].cpus_per_task, jobs[1].cpus_per_task), (1, 4));
         assert_eq!(
-            (jobs[0].memory, jobs[1].memory),
+            (jobs[0].request.cpus_per_task, jobs[1].request.cpus_per_task),
+            (1, 4)
+        );
+        assert_eq!(
+            (jobs[0].request.memory, jobs[1].request.memory),
             (NODE_MIB / 10, NODE_MIB / 40)
         );
         assert_eq!(

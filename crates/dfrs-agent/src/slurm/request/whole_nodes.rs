@@ -25,19 +25,19 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     // A job that must have all of certain nodes has them up or not.
     let first = || {
         let up = sizes(job, observation, |node| node.up && holds(node));
-        most_frequent(&up, job.min_nodes)
+        most_frequent(&up, job.request.min_nodes)
     };
-    if let Some(best) = (!job.all_eligible).then(first).flatten() {
+    if let Some(best) = (!job.request.all_eligible).then(first).flatten() {
         return best;
     }
     let mut all = sizes(job, observation, holds);
     if all.is_empty() {
         all = sizes(job, observation, |_| true);
     }
-    let least = if job.all_eligible {
+    let least = if job.request.all_eligible {
         all.values().sum()
     } else {
-        job.min_nodes
+        job.request.min_nodes
     };
     let largest = all.last_key_value().map(|(size, _)| *size);
     most_frequent(&all, least).or(largest).unwrap_or(0)
@@ -45,12 +45,12 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
 
 /// MiB of which the job has to have as much on each of its nodes: for one task, or for all there.
 fn least_memory(job: &ObservedJob) -> u64 {
-    let cpus = if job.memory_per_cpu {
-        job.memory_cpus()
+    let cpus = if job.request.memory_per_cpu {
+        job.request.memory_cpus()
     } else {
         1
     };
-    job.memory.saturating_mul(u64::from(cpus))
+    job.request.memory.saturating_mul(u64::from(cpus))
 }
 
 fn node(observation: &Observation, index: u32) -> Option<&ObservedNode> {
@@ -71,7 +71,7 @@ fn sizes(
             *sizes.entry(found.memory).or_default() += 1;
         }
     };
-    match &job.eligible {
+    match &job.request.eligible {
         Some(eligible) => {
             let listed = eligible.iter();
             let listed = listed.filter_map(|index| node(observation, *index));
@@ -104,32 +104,28 @@ mod tests {
 
     #[test]
     fn whole_node_job_is_for_nodes_of_one_size() {
-        let whole = ObservedJob {
-            exclusive: true,
-            ..job(1, 1)
-        };
+        let whole = job(1, 1).requesting(|request| request.exclusive = true);
         assert_eq!(size(&whole), 1000);
-        let on = |eligible: &[u32]| ObservedJob {
-            eligible: Some(eligible.into()),
-            ..whole.clone()
+        let on = |eligible: &[u32]| {
+            whole
+                .clone()
+                .requesting(|request| request.eligible = Some(eligible.into()))
         };
         assert_eq!(size(&on(&[2])), 2000);
         assert_eq!(size(&on(&[1, 2])), 1000);
         assert_eq!(size(&on(&[])), 0);
-        let both = ObservedJob {
-            all_eligible: true,
-            ..on(&[1, 2])
-        };
+        let both = on(&[1, 2]).requesting(|request| request.all_eligible = true);
         assert_eq!(size(&both), 2000, "no one size is enough");
     }
 
     #[test]
     fn whole_node_job_is_for_nodes_that_are_large_enough() {
-        let asks = |memory_per_cpu, memory| ObservedJob {
-            exclusive: true,
-            memory_per_cpu,
-            memory,
-            ..job(1, 1)
+        let asks = |memory_per_cpu, memory| {
+            job(1, 1).requesting(|request| {
+                request.exclusive = true;
+                request.memory_per_cpu = memory_per_cpu;
+                request.memory = memory;
+            })
         };
         for per_cpu in [true, false] {
             assert_eq!(size(&asks(per_cpu, 1000)), 1000);
@@ -146,11 +142,10 @@ mod tests {
             (node.up, node.down) = (false, true);
         }
         let size = |min_nodes| {
-            let whole = ObservedJob {
-                exclusive: true,
-                min_nodes,
-                ..job(1, min_nodes)
-            };
+            let whole = job(1, min_nodes).requesting(|request| {
+                request.exclusive = true;
+                request.min_nodes = min_nodes;
+            });
             whole_node(&whole, &Observation::new([], nodes.clone()))
         };
         assert_eq!((size(1), size(2)), (2000, 1000));

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unsupported.c - requests that exact placement does not cover: a function and a line of the table
+ * for each. A job with one of them is not started, and squeue shows its text.
+ */
+
+#include "internal.h"
+
+typedef struct {
+	const char *text;
+	bool (*is_asked)(const job_record_t *job, const dfrs_details_t *details);
+} form_t;
+
+#define FORM(name) static bool name(const job_record_t *job, const dfrs_details_t *details)
+
+/* --- by the job's record -------------------------------------------------------------------------------- */
+
+FORM(generic_resources)
+{
+	return job->gres_list_req && list_count(job->gres_list_req);
+}
+
+FORM(heterogeneous)
+{
+	return job->het_job_id;
+}
+
+FORM(federation)
+{
+	return job->fed_details;
+}
+
+FORM(burst_buffer)
+{
+	return job->burst_buffer;
+}
+
+FORM(reboot)
+{
+	return job->reboot;
+}
+
+FORM(several_reservations)
+{
+	return job->resv_list;
+}
+
+FORM(switches)
+{
+	return job->req_switch;
+}
+
+FORM(reserved_ports)
+{
+	return dfrs_wants_ports(job);
+}
+
+FORM(one_of_several_qos)
+{
+	return dfrs_wants_one_of_several_qos(job);
+}
+
+static int is_hierarchical(void *record, void *argument)
+{
+	return dfrs_is_hierarchical(record);
+}
+
+FORM(hierarchical_resources)
+{
+	return job->license_list && list_find_first_ro(job->license_list, is_hierarchical, NULL);
+}
+
+/* What follows it has details. */
+FORM(incomplete)
+{
+	return !details;
+}
+
+/* --- by its details ------------------------------------------------------------------------------------- */
+
+static bool is_distributed(const dfrs_details_t *details, uint32_t distribution)
+{
+	return (details->task_dist & SLURM_DIST_STATE_BASE) == distribution;
+}
+
+FORM(contiguous)
+{
+	return details->contiguous;
+}
+
+FORM(expansion)
+{
+	return details->expanding_jobid;
+}
+
+FORM(specialized_cores)
+{
+	return details->core_spec && (details->core_spec != NO_VAL16);
+}
+
+FORM(arbitrary)
+{
+	return is_distributed(details, SLURM_DIST_ARBITRARY);
+}
+
+/* On one node it has no effect. */
+FORM(plane)
+{
+	return is_distributed(details, SLURM_DIST_PLANE) && (details->max_nodes != 1);
+}
+
+FORM(segments)
+{
+	return dfrs_wants_segments(details);
+}
+
+FORM(memory_updates)
+{
+	return dfrs_wants_memory_updates(details);
+}
+
+FORM(some_nodes)
+{
+	return details->req_node_bitmap &&
+	       ((uint32_t) bit_set_count(details->req_node_bitmap) < details->min_nodes);
+}
+
+FORM(grouped_features)
+{
+	return !dfrs_plain_features(details);
+}
+
+/* The first that applies is shown. */
+static const form_t forms[] = {
+	{ "generic resources (--gres, --gpus)", generic_resources },
+	{ "several components (a heterogeneous job)", heterogeneous },
+	{ "one of several clusters (a federation)", federation },
+	{ "a burst buffer (--bb)", burst_buffer },
+	{ "a reboot of its nodes (--reboot)", reboot },
+	{ "several reservations", several_reservations },
+	{ "a number of switches (--switches)", switches },
+	{ "reserved ports (--resv-ports)", reserved_ports },
+	{ "one of several QOS (--qos)", one_of_several_qos },
+	{ "hierarchical resources (--licenses)", hierarchical_resources },
+	{ "something that slurmctld has no details of", incomplete },
+	{ "contiguous nodes (--contiguous)", contiguous },
+	{ "to expand another job (--dependency=expand)", expansion },
+	{ "specialized cores or threads (--core-spec, --thread-spec)", specialized_cores },
+	{ "an arbitrary distribution (-m arbitrary)", arbitrary },
+	{ "tasks in blocks on several nodes (-m plane)", plane },
+	{ "nodes in segments (--segment)", segments },
+	{ "memory that shrinks while it runs (--mem-update)", memory_updates },
+	{ "some nodes by name and more of any (--nodelist)", some_nodes },
+	{ "counted or grouped features (--constraint)", grouped_features },
+};
+
+static const uint32_t form_count = sizeof(forms) / sizeof(forms[0]);
+
+uint32_t dfrs_unsupported(const job_record_t *job)
+{
+	for (uint32_t i = 0; i < form_count; i++)
+		if (forms[i].is_asked(job, job->details))
+			return i + 1;
+	return 0;
+}
+
+const char *dfrs_unsupported_text(uint32_t number)
+{
+	return (number && (number <= form_count)) ? forms[number - 1].text : NULL;
+}
