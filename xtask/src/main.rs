@@ -11,6 +11,7 @@ mod files;
 mod licences;
 mod man;
 mod pictures;
+mod release;
 mod simulate;
 mod style;
 mod symbols;
@@ -42,6 +43,8 @@ enum XtaskCommand {
     Man(man::ManArguments),
     /// Draw the documents' charts
     Pictures(pictures::PicturesArguments),
+    /// Make everything that is published of a version, the same from every clone
+    Release(release::ReleaseArguments),
     /// Try the reconciler with faults that follow from seeds
     Simulate(simulate::SimulateArguments),
     /// Check licence markers in C and shell files, links and lines of Markdown files, and the site's contents
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         XtaskCommand::Licences(arguments) => licences::run(&arguments),
         XtaskCommand::Man(arguments) => man::run(&arguments),
         XtaskCommand::Pictures(arguments) => pictures::run(&arguments),
+        XtaskCommand::Release(arguments) => release::run(&arguments),
         XtaskCommand::Simulate(arguments) => simulate::run(&arguments),
         XtaskCommand::Style(arguments) => style::run(&arguments),
         XtaskCommand::Symbols(arguments) => symbols::run(&arguments),
