@@ -94,7 +94,8 @@ fn decide(arguments: &DecideArguments) -> Result<(String, bool), String> {
     let text = read_text(&arguments.file, is_standard_input).map_err(|error| {
         format!("{file}: cannot be read: {error}; check the path and its permissions")
     })?;
-    let mut scenarios = read(&text, &file).map_err(|error| error.to_string())?;
+    let mut scenarios =
+        read(&text, &file, dfrs_papers::policy).map_err(|error| error.to_string())?;
     if arguments.rewrite {
         rewrite(&arguments.file, &text)?;
         scenarios
@@ -129,7 +130,8 @@ fn read_text(file: &Path, is_standard_input: bool) -> io::Result<String> {
 /// Makes the file expect what is decided, all of it or nothing.
 fn rewrite(file: &Path, text: &str) -> Result<(), String> {
     let name = file.display();
-    let new = rewritten(text, &name.to_string()).map_err(|error| error.to_string())?;
+    let new = rewritten(text, &name.to_string(), dfrs_papers::policy)
+        .map_err(|error| error.to_string())?;
     if new == text {
         return Ok(());
     }

@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use dfrs_core::Span;
-use dfrs_proto::conf::names_period;
 use dfrs_sim::{Scheduler, SchedulerError};
 
 /// A policy, by its name.
@@ -36,6 +35,17 @@ impl FromStr for PolicyArg {
             names_period,
         })
     }
+}
+
+/// Whether a policy's name itself says how long the period is, as the IPDPS paper's `DYNMCB8-PER
+/// 600`.
+fn names_period(policy: &str) -> bool {
+    let last = policy
+        .trim_end()
+        .rsplit([' ', '-', '/'])
+        .next()
+        .unwrap_or_default();
+    !last.is_empty() && last.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// Whether this policy's name has the period at its end.

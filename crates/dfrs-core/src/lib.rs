@@ -46,6 +46,7 @@
 
 mod blocked;
 pub mod check;
+mod constraints;
 pub mod decide;
 mod decision;
 mod demand;
@@ -85,6 +86,7 @@ pub use check::{
     NamedNode, Severity, Shortage, Step, Violation, ViolationKind, check, check_cluster,
     jobs_at_fault,
 };
+pub use constraints::{Constraints, Placed, Term};
 pub use decide::{decide, decide_while};
 pub use decision::Decision;
 pub use events::Events;
@@ -98,8 +100,9 @@ pub use node_set::NodeSet;
 pub use pauses::{LONGEST_PAUSE, Pauses};
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{
-    Budget, Grace, LeastYield, LeastYieldError, LoadCeiling, LoadCeilingError, Optimisation,
-    Periodic, Policy, PolicyError, Retry, RunTimeHint, Settings, Submission,
+    Budget, FurtherGoal, Grace, LeastYield, LeastYieldError, LoadCeiling, LoadCeilingError,
+    MappingProblem, MappingSearch, Optimisation, Periodic, Policy, PolicyError, PolicyParts,
+    PolicyReader, Retry, RunTimeHint, Settings, Submission,
 };
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};

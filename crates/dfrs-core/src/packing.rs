@@ -31,13 +31,13 @@ mod list;
 mod memory;
 #[cfg(test)]
 mod reference;
-mod stretch;
+mod required;
 
 use bins::Bins;
 use fill::{Filler, PackedNodes};
 use groups::{Groups, LARGEST_CPU};
 pub(crate) use memory::MemoryDemand;
-pub(crate) use stretch::{Horizon, Pinned};
+pub(crate) use required::Pinned;
 
 /// A yield as an exact fraction, so that whether tasks fit never depends on rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,28 +7,27 @@ use crate::priority::PriorityFunction;
 use crate::units::{Span, Time};
 
 mod catalogue;
-mod ipdps;
+mod further;
 mod least_yield;
 mod load_ceiling;
 mod name;
 
+pub use further::{FurtherGoal, MappingProblem, MappingSearch};
 pub use least_yield::{LeastYield, LeastYieldError};
 pub use load_ceiling::{LoadCeiling, LoadCeilingError};
-pub use name::PolicyError;
+pub use name::{PolicyError, PolicyParts, PolicyReader, whole_seconds};
 
 /// A scheduling policy, parsed from and printed to the papers' names (TPDS, Section 4.5), for
 /// example `GreedyPM*/per/OPT=MIN/MINVT=600`, in upper or lower case. What the papers' names do not
 /// say is in `settings`, which parsing leaves at its defaults and printing leaves out.
 ///
-/// The names of the IPDPS 2010 paper are read too: `GREEDY` (in capitals only), `GREEDY-PMTN`,
-/// `GREEDY-PMTN-MIGR`, `DYNMCB8`, `DYNMCB8-PER`, `DYNMCB8-ASAP-PER` and `DYNMCB8-STRETCH-PER`, the
-/// last three also with a period in seconds, as in `DYNMCB8-PER 300`. They set the period and that
-/// paper's priority function. Batch schedulers (FCFS, EASY) are the simulator's.
+/// What only the papers' experiments need is not linked into slurmctld: its names are read, and
+/// such a policy is made, by the crate dfrs-papers.
 ///
 /// ```
 /// use dfrs_core::{Policy, PolicyError};
-/// let policy: Policy = "DYNMCB8-PER-300".parse()?;
-/// assert_eq!(policy.to_string(), "DYNMCB8-PER 300");
+/// let policy: Policy = "greedypm*/per/opt=min".parse()?;
+/// assert_eq!(policy.to_string(), "GreedyPM*/per/OPT=MIN");
 /// # Ok::<(), PolicyError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,38 +78,28 @@ pub enum Submission {
 pub enum Periodic {
     /// Nothing.
     Nothing,
-    /// `/per`: all jobs are remapped by MCB8 for the highest minimum yield.
+    /// `/per`: all jobs are remapped by MCB8 for the highest minimum yield, or as the policy's goal
+    /// says ([`FurtherGoal::search`]).
     Remap,
-    /// `/stretch-per`: all jobs are remapped by MCB8-stretch for the lowest maximum stretch that is
-    /// expected at the end of the period (TPDS, Section 4.7).
-    Stretch,
     /// `/move-per`: nothing is remapped; jobs of high priority come back in place of others, and
     /// single jobs move where that gains them more than it costs. Not of the papers.
     Moves,
 }
 
 /// How CPU is allocated once tasks are mapped (TPDS, Section 4.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Optimisation {
     /// No `OPT=`: every job gets 1/max(1, Λ), Λ being the greatest load of any node.
     Uniform,
-    /// `OPT=AVG`: the average yield is as large as possible, no yield being below that of
-    /// [`Self::Uniform`] (with `/stretch-per`: the average expected stretch is as small as
-    /// possible, none being above the smallest possible maximum).
-    Average,
     /// `OPT=MIN`: the smallest yield is as large as possible, then the next smallest, and so on.
     Minimum,
     /// `OPT=VT`: as [`Self::Minimum`], but jobs share in proportion to weights that fall with their
     /// virtual time, so that short jobs are soon done and long ones lose little by it. Not of the
     /// papers.
     VirtualTime,
-    /// `OPT=MAX`, with `/stretch-per` only: the largest expected stretch is as small as possible,
-    /// then the next largest, and so on (TPDS, Section 4.7).
-    Maximum,
-    /// The average-yield heuristic of the IPDPS 2010 paper (Section III-A): from 1/max(1, Λ), the
-    /// jobs with unused CPU on all their nodes get as much more as there is, the job with the
-    /// lowest total need first.
-    Heuristic,
+    /// What another crate brings in, such as `OPT=AVG`; policies with it are written by name.
+    #[serde(skip)]
+    Further(&'static dyn FurtherGoal),
 }
 
 /// When jobs that wait are tried again, other than by `*` and by the period (IPDPS 2010, Section
@@ -168,8 +157,7 @@ impl From<Option<LoadCeiling>> for Ceilings {
 #[serde(default)]
 pub struct Settings {
     /// Time between periodic remaps, above 0; the driver keeps it, and raises the trigger.
-    /// `/stretch-per` also expects each job's yield to last that long. Default 600 s, as in the
-    /// papers.
+    /// A [`FurtherGoal`] may expect yields to last that long. Default 600 s, as in the papers.
     pub period: Span,
     /// Time in which a job that was moved or brought back makes no progress. Policies that weigh
     /// moves ([`Policy::weighs_moves`]) move by it. Under others, if it is above 0, a periodic
@@ -326,11 +314,6 @@ impl Policy {
             Grace::VirtualTime(bound) => job.virtual_time < bound,
         }
     }
-
-    /// Whether CPU is allocated by expected stretch rather than by yield.
-    pub(crate) const fn is_by_stretch(&self) -> bool {
-        matches!(self.periodic, Periodic::Stretch)
-    }
 }
 
 #[cfg(test)]
@@ -340,7 +323,7 @@ mod tests {
     #[test]
     fn periodic_policies_are_recognized() {
         let is_periodic = |name: &str| name.parse::<Policy>().expect(name).is_periodic();
-        assert!(is_periodic("/per") && is_periodic("/stretch-per"));
+        assert!(is_periodic("/per") && is_periodic("MCB8*/per"));
         assert!(!is_periodic("Greedy*"));
     }
 }

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::drain::holds_up_drain;
 use crate::greatest::Greatest;
 use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
-use crate::packing::{BinsOnce, Fraction, Horizon, MemoryDemand, Packing, Pinned};
+use crate::packing::{BinsOnce, Fraction, MemoryDemand, Packing, Pinned};
 use crate::plan::Reason;
-use crate::policy::{Policy, Settings};
+use crate::policy::{MappingProblem, MappingSearch, Optimisation, Policy, Settings};
 use crate::priority::{Priority, PriorityFunction};
 use crate::roster::Roster;
 use crate::stop::Stop;
@@ -97,7 +97,7 @@ fn remap_all_but(
             return Target::default();
         }
         let remap = Remap::new(policy, roster, now, &must_stay, stop);
-        match remap.run(policy.settings.priority, now) {
+        match remap.run(policy.settings.priority) {
             Ok(target) => return target,
             // The swap does not hold all the jobs that would have to be parked: this one stays.
             Err(job) => must_stay[job] = true,
@@ -150,8 +150,10 @@ struct Remap<'a> {
     swap: SwapUsage,
     /// What must stay and what is pinned and kept, job by job.
     pinned: Vec<Pinned<'a>>,
-    /// What stretch is expected for, if that is what counts.
-    horizon: Option<Horizon>,
+    now: Time,
+    period: Span,
+    /// How places are found if not for the highest minimum yield.
+    further: Option<MappingSearch>,
     keeps_equal_jobs: bool,
     /// Candidates that are not dropped; once in order, the first to be dropped last.
     kept: Vec<RemapCandidate<'a>>,
@@ -207,10 +209,12 @@ impl<'a> Remap<'a> {
             usage,
             swap,
             pinned,
-            horizon: policy.is_by_stretch().then_some(Horizon {
-                now,
-                period: policy.settings.period,
-            }),
+            now,
+            period: policy.settings.period,
+            further: match policy.optimisation {
+                Optimisation::Further(goal) => goal.search(),
+                _ => None,
+            },
             keeps_equal_jobs: policy.settings.keep_equal_jobs,
             kept: candidates,
             target: Target::default(),
@@ -219,8 +223,8 @@ impl<'a> Remap<'a> {
     }
 
     /// The target, or the job that would have to be dropped and cannot be.
-    fn run(mut self, priority: PriorityFunction, now: Time) -> Result<Target, usize> {
-        let cluster = self.cluster;
+    fn run(mut self, priority: PriorityFunction) -> Result<Target, usize> {
+        let (cluster, now) = (self.cluster, self.now);
         self.put_in_order(|job| (holds_up_drain(cluster, job), priority.of(job, now)));
         self.load_pins()?;
         self.drop_until_memory_suffices()?;
@@ -238,8 +242,8 @@ impl<'a> Remap<'a> {
                 .collect();
             match self.search(&movable, &bins) {
                 Some(mut found) => {
-                    // Equal jobs differ in the yield that a stretch requires.
-                    if self.keeps_equal_jobs && self.horizon.is_none() {
+                    // A further goal may see differences between equal jobs.
+                    if self.keeps_equal_jobs && self.further.is_none() {
                         leave_equal_jobs_in_place(&movable, &mut found);
                     }
                     return Ok(self.finish(found));
@@ -274,10 +278,23 @@ impl<'a> Remap<'a> {
             bins,
             stop: self.stop,
         };
-        match self.horizon {
+        match self.further {
             None => packing.search().map(|(_, found)| found),
-            Some(horizon) => packing.search_stretch(&self.pinned, horizon),
+            Some(search) => self.search_further(&packing, search),
         }
+    }
+
+    fn search_further(&self, packing: &Packing<'_>, search: MappingSearch) -> Option<Vec<Mapping>> {
+        let pinned: Vec<&Job> = self.pinned.iter().map(|pin| pin.job).collect();
+        search(&MappingProblem {
+            jobs: packing.jobs,
+            pinned: &pinned,
+            least: packing.least.as_yield(),
+            now: self.now,
+            period: self.period,
+            pack: &|jobs, pinned| packing.pack_required(jobs, &self.pinned, pinned),
+            was_stopped: &|| self.stop.was_due(),
+        })
     }
 
     /// Puts the candidates in order, but for those of so low a priority that the memory of all

@@ -4,24 +4,16 @@
 //! yield times need is at most its capacity; each further fluid resource of a node is one more such
 //! constraint.
 
-use crate::model::{Cluster, Job, JobId, Mapping, Node};
-use crate::policy::{LeastYield, Optimisation, Policy};
+use crate::constraints::{Constraints, Placed};
+use crate::model::{Cluster, JobId, Node};
+use crate::policy::{FurtherGoal, LeastYield, Optimisation, Policy};
 use crate::units::{Span, Time, Yield};
 
-mod average;
-mod constraints;
 mod filling;
 mod floors;
-mod heuristic;
-mod rows;
-mod segments;
-mod simplex;
-mod stretch;
 mod youth;
 
-use constraints::Constraints;
 use floors::Floors;
-pub(crate) use stretch::{MIN_YIELD, StretchLine};
 
 /// The yield that the policy gives every running job of the cluster, ascending by job, for the
 /// mapping that it has now, whatever led to it: nodes that are draining, down, or over their memory
@@ -30,14 +22,10 @@ pub(crate) use stretch::{MIN_YIELD, StretchLine};
 /// Runs on nodes that do not exist are left out. With [`Optimisation::Minimum`] jobs share in
 /// proportion to their weights, with [`Optimisation::VirtualTime`] to these times what their
 /// virtual time, number of tasks, mobility and memory say; there jobs on several nodes have at
-/// least [`crate::Settings::parallel_least_yield`], or an equal share if that is less. For
-/// `/stretch-per` each job's expected stretch is that at `now` plus the period, its yield lasting
-/// till then (TPDS, Section 4.7; IPDPS 2010, Section III-B); no yield is then below 0.01, or
-/// 1/max(1, Λ) if that is less, and weights play no part.
+/// least [`crate::Settings::parallel_least_yield`], or an equal share if that is less.
 ///
-/// O(jobs + (nodes + runs) log nodes), but for [`Optimisation::Average`], which solves a linear
-/// program by the simplex method: its memory is the product of the nodes that are short of CPU and
-/// the jobs there, for each set of jobs that are connected by sharing nodes.
+/// O(jobs + (nodes + runs) log nodes), but for [`Optimisation::Further`], which takes what its goal
+/// takes.
 #[must_use]
 pub fn yields_of(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<(JobId, Yield)> {
     let jobs = cluster.jobs.iter();
@@ -59,40 +47,23 @@ pub(crate) fn yields_of_placed(
     jobs.zip(yields).collect()
 }
 
-/// A job and where its tasks are.
-#[derive(Clone, Copy)]
-pub(crate) struct Placed<'a> {
-    pub(crate) job: &'a Job,
-    pub(crate) mapping: &'a Mapping,
-    /// The virtual time that it has there.
-    pub(crate) virtual_time: Span,
-}
-
-impl<'a> Placed<'a> {
-    /// A job that is there already, or keeps its work on the way there.
-    pub(crate) fn new(job: &'a Job, mapping: &'a Mapping) -> Self {
-        Self {
-            job,
-            mapping,
-            virtual_time: job.virtual_time,
-        }
-    }
-}
-
 /// What yields are good for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
-    /// The yields themselves.
-    Yield(Optimisation),
-    /// The yields of [`Optimisation::VirtualTime`], but jobs on several nodes have at least so
-    /// much.
+    /// [`Optimisation::Uniform`].
+    Equal,
+    /// [`Optimisation::Minimum`].
+    ByWeight,
+    /// [`Optimisation::VirtualTime`].
+    ByVirtualTime,
+    /// As [`Self::ByVirtualTime`], but jobs on several nodes have at least so much.
     AtLeast(LeastYield),
-    /// The yields of [`Optimisation::VirtualTime`], but jobs on several nodes have all CPU that
-    /// they need; the youngest first where they share a node, also with others.
+    /// As [`Self::ByVirtualTime`], but jobs on several nodes have all CPU that they need; the
+    /// youngest first where they share a node, also with others.
     WholeCpus,
-    /// The stretch that is expected at the end of the period.
-    Stretch {
-        optimisation: Optimisation,
+    /// What another crate knows.
+    Further {
+        goal: &'static dyn FurtherGoal,
         now: Time,
         period: Span,
     },
@@ -100,21 +71,18 @@ pub(crate) enum Goal {
 
 impl Goal {
     pub(crate) fn of(policy: &Policy, now: Time) -> Self {
-        let optimisation = policy.optimisation;
-        if policy.is_by_stretch() {
-            Self::Stretch {
-                optimisation,
+        match policy.optimisation {
+            Optimisation::Uniform => Self::Equal,
+            Optimisation::Minimum => Self::ByWeight,
+            Optimisation::VirtualTime if policy.reserves() => Self::WholeCpus,
+            Optimisation::VirtualTime => policy
+                .parallel_least_yield()
+                .map_or(Self::ByVirtualTime, Self::AtLeast),
+            Optimisation::Further(goal) => Self::Further {
+                goal,
                 now,
                 period: policy.settings.period,
-            }
-        } else if optimisation == Optimisation::VirtualTime && policy.reserves() {
-            Self::WholeCpus
-        } else if optimisation == Optimisation::VirtualTime
-            && let Some(least) = policy.parallel_least_yield()
-        {
-            Self::AtLeast(least)
-        } else {
-            Self::Yield(optimisation)
+            },
         }
     }
 }
@@ -129,12 +97,12 @@ pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Ve
     let mut constraints = Constraints::new(nodes, placed);
     let young = || placed.iter().map(|placed| youth::weight(nodes, placed));
     let yields = match goal {
-        Goal::Yield(Optimisation::Uniform) => vec![constraints.uniform(); placed.len()],
-        Goal::Yield(Optimisation::Minimum | Optimisation::Maximum) => {
+        Goal::Equal => vec![constraints.uniform(); placed.len()],
+        Goal::ByWeight => {
             let weights = placed.iter().map(|placed| placed.job.weight.0.max(1));
             filling::max_min(&constraints, weights.collect())
         }
-        Goal::Yield(Optimisation::VirtualTime) => filling::max_min(&constraints, young().collect()),
+        Goal::ByVirtualTime => filling::max_min(&constraints, young().collect()),
         Goal::AtLeast(_) | Goal::WholeCpus => {
             let floors = match goal {
                 Goal::AtLeast(least) => Floors::of(&constraints, placed, *least),
@@ -143,17 +111,7 @@ pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Ve
             floors.take_from(&mut constraints);
             floors.add_to(filling::max_min(&constraints, young().collect()))
         }
-        Goal::Yield(Optimisation::Average) => average::maximise(&constraints),
-        Goal::Yield(Optimisation::Heuristic) => heuristic::improve(
-            &constraints,
-            placed,
-            vec![constraints.uniform(); placed.len()],
-        ),
-        Goal::Stretch {
-            optimisation,
-            now,
-            period,
-        } => stretch::allocate(&constraints, placed, *optimisation, *now, *period),
+        Goal::Further { goal, now, period } => goal.yields(&constraints, placed, *now, *period),
     };
     yields.into_iter().map(Yield).collect()
 }
@@ -161,7 +119,7 @@ pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{JobState, NodeIndex};
+    use crate::model::{Job, JobState, Mapping, NodeIndex};
     use crate::units::{Amount, Bytes, Cores, Time, Weight};
 
     fn cluster(capacities: &[u64], jobs: &[(u64, &[u32])]) -> Cluster {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use common::{ClusterKind, NOW, carry_out, cases, cluster, event, plan, policies};
 use dfrs_core::{Cluster, Events, Grace, Job, JobId, Mapping, Periodic, Policy, Submission};
+use dfrs_papers::PaperGoal;
 use proptest::prelude::*;
 
 /// CPU and memory of every node.
@@ -291,10 +292,14 @@ fn is_protected(job: &Job, grace: Grace) -> bool {
     }
 }
 
+fn by_stretch(policy: &Policy) -> bool {
+    matches!(PaperGoal::of(policy), Some(PaperGoal::Stretch(_)))
+}
+
 /// Any policy of the papers that is not about stretch.
 fn policy() -> impl Strategy<Value = Policy> {
     let mut found = policies();
-    found.retain(|policy| policy.periodic != Periodic::Stretch && !policy.weighs_moves());
+    found.retain(|policy| !by_stretch(policy) && !policy.weighs_moves());
     proptest::sample::select(found)
 }
 

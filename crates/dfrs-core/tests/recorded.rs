@@ -25,7 +25,7 @@ proptest! {
             events: &events,
             outcome: Some(&outcome),
         };
-        let again = read(&snapshot.to_string(), "file").unwrap().remove(0);
+        let again = read(&snapshot.to_string(), "file", dfrs_papers::policy).unwrap().remove(0);
         prop_assert_eq!(&again.policy, &policy);
         prop_assert_eq!(&again.cluster, &cluster);
         prop_assert_eq!(again.decide().plan, plan);

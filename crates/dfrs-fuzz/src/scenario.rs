@@ -11,12 +11,12 @@ const MAX_ITEMS: usize = 200;
 /// A scenario file: read, printed, read again, and decided if it is small.
 pub fn scenario(file: &[u8]) {
     let text = String::from_utf8_lossy(file);
-    let scenarios = match read(&text, "file") {
+    let scenarios = match read(&text, "file", dfrs_papers::policy) {
         Ok(scenarios) => scenarios,
         Err(error) => return is_clear(&error),
     };
     let printed = print(&scenarios);
-    let again = read(&printed, "file").expect("what was printed");
+    let again = read(&printed, "file", dfrs_papers::policy).expect("what was printed");
     assert_eq!(print(&again), printed);
     assert!(
         scenarios
@@ -34,9 +34,9 @@ fn decide(text: &str, scenarios: &[Scenario]) {
     for scenario in scenarios {
         scenario.decide().violations.iter().for_each(is_clear);
     }
-    let expected = rewritten(text, "file").expect("it was decided");
+    let expected = rewritten(text, "file", dfrs_papers::policy).expect("it was decided");
     assert_eq!(
-        rewritten(&expected, "file").expect("what was rewritten"),
+        rewritten(&expected, "file", dfrs_papers::policy).expect("what was rewritten"),
         expected
     );
 }

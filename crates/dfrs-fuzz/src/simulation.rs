@@ -1,7 +1,7 @@
 //! A random small trace under a random policy in a random world.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use dfrs_core::{Bytes, Cores, Mobility, Policy, Span, Time};
+use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
 use dfrs_proto::journal::{JournalEvent, Tolerance, Validator};
 use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
@@ -86,7 +86,10 @@ fn simulation_input(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, SimSe
 
 fn scheduler(bytes: &mut Unstructured) -> Result<Scheduler> {
     let batch: Vec<Scheduler> = Batch::ALL.into_iter().map(Scheduler::Batch).collect();
-    let all = Policy::all().into_iter().map(Scheduler::Dfrs).chain(batch);
+    let all = dfrs_papers::all()
+        .into_iter()
+        .map(Scheduler::Dfrs)
+        .chain(batch);
     bytes.choose(&all.collect::<Vec<_>>()).cloned()
 }
 

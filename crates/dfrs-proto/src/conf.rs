@@ -24,7 +24,6 @@ use std::path::PathBuf;
 use dfrs_core::{Bytes, Mobility, Policy, Span};
 
 pub use error::ConfError;
-pub use value::names_period;
 
 /// How much DFRS does on a live cluster: the rungs of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,8 +150,7 @@ pub struct Config {
     /// What it gives jobs on several nodes at least is `ParallelLeastYield`: a yield from 0.01 to
     /// 1, or `none` (default).
     pub policy: Policy,
-    /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: what the
-    /// policy's name says, else 600.
+    /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: 600.
     pub period: Span,
     /// `JobWeight`: `priority` (default), or `equal`.
     pub job_weight: Weighting,

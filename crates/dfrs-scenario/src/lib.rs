@@ -18,7 +18,7 @@
 //! start 8 on n1: fits
 //! yield 7-8 1
 //! ";
-//! let scenarios = dfrs_scenario::read(file, "example.txt")?;
+//! let scenarios = dfrs_scenario::read(file, "example.txt", str::parse)?;
 //! let decided = scenarios[0].decide();
 //! assert_eq!(scenarios[0].expected, Some(decided.outcome()));
 //! assert_eq!(dfrs_scenario::print(&scenarios), file);

@@ -8,6 +8,8 @@ mod policy;
 
 use std::ops::Range;
 
+use dfrs_core::PolicyReader;
+
 use crate::error::{ScenarioError, shown};
 use crate::scenario::Scenario;
 use crate::words::{SizeBudget, words};
@@ -29,19 +31,28 @@ pub(crate) struct Section {
     pub(crate) line: usize,
 }
 
-/// The scenarios of a file. `file` is its name in errors.
+/// The scenarios of a file. `file` is its name in errors; `policy` reads names of policies.
 ///
 /// # Errors
 ///
 /// The first line that is malformed, or of a scenario that lacks something.
-pub fn read(text: &str, file: &str) -> Result<Vec<Scenario>, ScenarioError> {
-    let sections = sections(text, file)?.into_iter();
+pub fn read(text: &str, file: &str, policy: PolicyReader) -> Result<Vec<Scenario>, ScenarioError> {
+    let sections = sections(text, file, policy)?.into_iter();
     Ok(sections.map(|section| section.scenario).collect())
 }
 
 /// The scenarios of a file, with where they stand.
-pub(crate) fn sections(text: &str, file: &str) -> Result<Vec<Section>, ScenarioError> {
-    let mut reader = Reader::default();
+pub(crate) fn sections(
+    text: &str,
+    file: &str,
+    policy: PolicyReader,
+) -> Result<Vec<Section>, ScenarioError> {
+    let mut reader = Reader {
+        sections: Vec::new(),
+        draft: None,
+        budget: SizeBudget::default(),
+        policy,
+    };
     for (index, line) in text.lines().enumerate() {
         let outcome = reader.line(line.trim(), index);
         outcome.map_err(|what| at(file, index + 1, what))?;
@@ -64,11 +75,12 @@ fn at(file: &str, line: usize, what: String) -> ScenarioError {
     ScenarioError { file, line, what }
 }
 
-#[derive(Default)]
 struct Reader {
     sections: Vec<Section>,
     draft: Option<Draft>,
     budget: SizeBudget,
+    /// Reads names of policies.
+    policy: PolicyReader,
 }
 
 impl Reader {
@@ -96,7 +108,7 @@ impl Reader {
         draft.end = index + 1;
         match draft.outcome.is_some() {
             true => draft.expected_line(keyword, rest.trim(), &mut self.budget),
-            false => draft.given_line(keyword, line, index, &mut self.budget),
+            false => draft.given_line(keyword, line, index, &mut self.budget, self.policy),
         }
     }
 
@@ -119,13 +131,14 @@ impl Draft {
         line: &str,
         index: usize,
         budget: &mut SizeBudget,
+        policy: PolicyReader,
     ) -> Result<(), String> {
         self.has_begun = true;
         let words = words(line)?;
         let words = &words[1..];
         match keyword {
             SEPARATOR => self.separate(index),
-            "policy" => self.read_policy(words),
+            "policy" => self.read_policy(words, policy),
             "now" => self.read_now(words),
             "node" | "nodes" => self.read_nodes(words, budget),
             "job" | "jobs" => self.read_jobs(words, budget),

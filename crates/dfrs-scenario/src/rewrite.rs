@@ -1,5 +1,7 @@
 //! Files whose expected parts are made to say what is decided.
 
+use dfrs_core::PolicyReader;
+
 use crate::error::ScenarioError;
 use crate::read::{SEPARATOR, Section, sections};
 
@@ -9,11 +11,11 @@ use crate::read::{SEPARATOR, Section, sections};
 /// # Errors
 ///
 /// As [`crate::read()`], or a scenario cannot be decided.
-pub fn rewritten(text: &str, file: &str) -> Result<String, ScenarioError> {
+pub fn rewritten(text: &str, file: &str, policy: PolicyReader) -> Result<String, ScenarioError> {
     let lines: Vec<&str> = text.lines().collect();
     let mut result = String::with_capacity(text.len());
     let mut next = 0;
-    for section in sections(text, file)? {
+    for section in sections(text, file, policy)? {
         let outcome = new_lines(&section).map_err(|what| ScenarioError {
             file: file.to_owned(),
             line: section.line,

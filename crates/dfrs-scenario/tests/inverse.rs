@@ -224,7 +224,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         },
     );
     (select(names), option::of(settings)).prop_map(|(name, settings)| {
-        let policy: Policy = name.parse().expect(name);
+        let policy = dfrs_papers::policy(name).expect(name);
         match settings {
             // With another whole period the name is another one, or none.
             Some(settings) => Policy { settings, ..policy },
@@ -339,7 +339,7 @@ proptest! {
     #[test]
     fn printed_scenario_round_trips(scenarios in vec(scenario(), 1..3)) {
         let text = print(&scenarios);
-        let again = read(&text, "file").map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        let again = read(&text, "file", dfrs_papers::policy).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(print(&again), text.clone());
         for (again, scenario) in again.into_iter().zip(scenarios) {
             prop_assert_eq!(comparable(again), comparable(scenario), "{}", text);
@@ -351,9 +351,9 @@ proptest! {
         scenario.events = Events { ended: !period, period, ..Events::default() };
         // Decisions about senseless clusters are of no use; those of none do no harm.
         scenario.cluster.jobs.clear();
-        let text = rewritten(&scenario.to_string(), "file").unwrap();
-        let again = read(&text, "file").unwrap().remove(0);
+        let text = rewritten(&scenario.to_string(), "file", dfrs_papers::policy).unwrap();
+        let again = read(&text, "file", dfrs_papers::policy).unwrap().remove(0);
         prop_assert_eq!(&again.expected, &Some(again.decide().outcome()));
-        prop_assert_eq!(rewritten(&text, "file").unwrap(), text);
+        prop_assert_eq!(rewritten(&text, "file", dfrs_papers::policy).unwrap(), text);
     }
 }

@@ -37,16 +37,22 @@ violation error: any text: whatever
 ";
 
 fn only(text: &str) -> Scenario {
-    let mut scenarios = read(text, "file").expect("a scenario");
+    let mut scenarios = read(text, "file", dfrs_papers::policy).expect("a scenario");
     assert_eq!(scenarios.len(), 1);
     scenarios.remove(0)
 }
 
 #[test]
 fn canonical_text_round_trips() {
-    assert_eq!(print(&read(FILE, "file").unwrap()), FILE);
+    assert_eq!(
+        print(&read(FILE, "file", dfrs_papers::policy).unwrap()),
+        FILE
+    );
     let two = format!("{FILE}\n{FILE}");
-    assert_eq!(print(&read(&two, "file").unwrap()), two);
+    assert_eq!(
+        print(&read(&two, "file", dfrs_papers::policy).unwrap()),
+        two
+    );
 }
 
 #[test]
@@ -129,7 +135,9 @@ fn alternative_spellings_are_normalized() {
 
 /// The error for a text, its place in the file first.
 fn error(text: &str) -> String {
-    read(text, "f").expect_err(text).to_string()
+    read(text, "f", dfrs_papers::policy)
+        .expect_err(text)
+        .to_string()
 }
 
 #[test]
@@ -267,7 +275,7 @@ event ended
 ----
 # It stays.
 ";
-    let rewritten_once = rewritten(given, "f").unwrap();
+    let rewritten_once = rewritten(given, "f", dfrs_papers::policy).unwrap();
     let expected = given
         .replace(
             "event submitted 1\n",
@@ -278,7 +286,10 @@ event ended
             "",
         );
     assert_eq!(rewritten_once, expected);
-    assert_eq!(rewritten(&rewritten_once, "f").unwrap(), rewritten_once);
+    assert_eq!(
+        rewritten(&rewritten_once, "f", dfrs_papers::policy).unwrap(),
+        rewritten_once
+    );
 }
 
 #[test]
@@ -287,5 +298,8 @@ fn the_example_of_the_documentation_is_right() {
     let mut blocks = page.split("```");
     let example = blocks.find(|block| block.starts_with("\nscenario "));
     let example = example.expect("an example").trim_start();
-    assert_eq!(rewritten(example, "docs/simulator.md").unwrap(), example);
+    assert_eq!(
+        rewritten(example, "docs/simulator.md", dfrs_papers::policy).unwrap(),
+        example
+    );
 }

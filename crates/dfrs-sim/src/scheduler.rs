@@ -27,7 +27,9 @@ impl FromStr for Scheduler {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match Batch::of_name(name) {
             Some(batch) => Ok(Self::Batch(batch)),
-            None => name.parse().map(Self::Dfrs).map_err(SchedulerError),
+            None => dfrs_papers::policy(name)
+                .map(Self::Dfrs)
+                .map_err(SchedulerError),
         }
     }
 }
@@ -48,7 +50,7 @@ impl Scheduler {
     #[must_use]
     pub fn description(&self) -> String {
         match self {
-            Self::Dfrs(policy) => policy.description(),
+            Self::Dfrs(policy) => dfrs_papers::description(policy),
             Self::Batch(batch) => batch.description().into(),
         }
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{settings, trace};
-use dfrs_core::{Policy, Span};
+use dfrs_core::Span;
 use dfrs_sim::metrics::STRETCH_BOUND;
 use dfrs_sim::trace::{Model, NODE_CPU, Trace};
 use dfrs_sim::{SimSettings, offline_bound};
@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn no_schedule_is_better(
         trace in traces(16),
-        policy in proptest::sample::select(Policy::all()),
+        policy in proptest::sample::select(dfrs_papers::all()),
         penalty in prop_oneof![Just(0i64), Just(300)],
         batch in proptest::sample::select(vec!["FCFS", "EASY", "EASY/no-shadow"]),
     ) {

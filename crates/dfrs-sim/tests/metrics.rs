@@ -3,7 +3,6 @@
 mod common;
 
 use common::{run, settings, trace};
-use dfrs_core::Policy;
 use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep, compare_with_best};
 use dfrs_sim::trace::Trace;
 use proptest::prelude::*;
@@ -130,7 +129,7 @@ proptest! {
     #[test]
     fn utilization_adds_up(
         trace in traces(),
-        policy in proptest::sample::select(Policy::all()),
+        policy in proptest::sample::select(dfrs_papers::all()),
     ) {
         let nodes = 4;
         let run = run(&trace, &policy.to_string(), settings(nodes));

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Run, events, run, settings, times, trace};
-use dfrs_core::{Bytes, Mobility, NodeIndex, Policy, RunTimeHint, Span};
+use dfrs_core::{Bytes, Mobility, NodeIndex, RunTimeHint, Span};
 use dfrs_proto::journal::EventKind;
 use dfrs_sim::trace::{NODE_MEMORY, Trace};
 use dfrs_sim::{MobilityShares, SimSettings, round_limits};
@@ -173,8 +173,8 @@ proptest! {
     fn no_job_moves_beyond_its_mobility(
         trace in mixes(),
         policy in prop_oneof![
-            3 => proptest::sample::select(Policy::catalogue()),
-            1 => proptest::sample::select(Policy::all().split_off(Policy::catalogue().len())),
+            3 => proptest::sample::select(dfrs_papers::catalogue()),
+            1 => proptest::sample::select(dfrs_papers::all().split_off(dfrs_papers::catalogue().len())),
         ],
         penalty in prop_oneof![Just(0u32), Just(300), Just(5000)],
         swap in prop_oneof![Just(0u64), Just(1), Just(2)],

@@ -3,7 +3,6 @@
 mod common;
 
 use common::settings;
-use dfrs_core::Policy;
 use dfrs_proto::journal::EventKind;
 use dfrs_sim::Batch;
 use dfrs_sim::trace::Model;
@@ -13,7 +12,9 @@ use proptest::prelude::*;
 const NODES: u32 = 4;
 
 fn schedulers() -> Vec<String> {
-    let policies = Policy::all().into_iter().map(|policy| policy.to_string());
+    let policies = dfrs_papers::all()
+        .into_iter()
+        .map(|policy| policy.to_string());
     policies
         .chain(Batch::ALL.map(|batch| batch.name().into()))
         .collect()

@@ -219,7 +219,7 @@ fn a_year_of_changing_yields_is_exact() {
 #[test]
 fn results_do_not_depend_on_threads() {
     let jobs = overloaded_trace();
-    let policies = Policy::catalogue();
+    let policies = dfrs_papers::catalogue();
     let alone: Vec<_> = policies[..24]
         .iter()
         .map(|policy| ends(&jobs, policy))

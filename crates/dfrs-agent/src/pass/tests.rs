@@ -596,7 +596,7 @@ fn recorded_scenario_reproduces_the_decision() {
     cluster.submit(large(3));
     cluster.run(1);
     let text = kept.0.borrow().clone();
-    let scenario = dfrs_scenario::read(&text, "recorded")
+    let scenario = dfrs_scenario::read(&text, "recorded", str::parse)
         .expect(&text)
         .remove(0);
     assert_eq!(scenario.cluster.nodes.len(), 2);

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use dfrs_core::Policy;
 use dfrs_sim::{Batch, Scheduler};
 
 /// Batch schedulers first, then the policies of both papers, then ours.
 pub fn list() -> String {
     let batch = Batch::ALL.into_iter().map(Scheduler::Batch);
-    let policies = Policy::all().into_iter().map(Scheduler::Dfrs);
+    let policies = dfrs_papers::all().into_iter().map(Scheduler::Dfrs);
     let all: Vec<(String, String)> = batch
         .chain(policies)
         .map(|scheduler| (scheduler.to_string(), scheduler.description()))

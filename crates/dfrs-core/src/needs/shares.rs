@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::constraints::Placed;
 use crate::model::{Cluster, Job, JobId, Node};
-use crate::policy::Optimisation;
 use crate::units::{Bytes, Cores, Yield};
-use crate::yields::{Goal, Placed, allocate};
+use crate::yields::{Goal, allocate};
 
 /// How far a running job is served.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +113,7 @@ fn extra(cluster: &Cluster, yields: &[(JobId, Yield)], missing: &[Job]) -> Vec<Y
         .iter()
         .filter_map(|job| Some(Placed::new(job, job.running_on()?)));
     let placed: Vec<Placed<'_>> = placed.collect();
-    allocate(&nodes, &placed, &Goal::Yield(Optimisation::Minimum))
+    allocate(&nodes, &placed, &Goal::ByWeight)
 }
 
 /// What is left of a node when so many cores of it are used, rounded down.
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::model::{JobState, Mapping, NodeIndex};
-    use crate::policy::Policy;
+    use crate::policy::{Optimisation, Policy};
     use crate::units::Time;
     use crate::yields::yields_of;
 

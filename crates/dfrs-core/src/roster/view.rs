@@ -2,11 +2,11 @@
 //! [`crate::Cluster::jobs`].
 
 use super::Roster;
+use crate::constraints::Placed;
 use crate::model::Job;
 use crate::policy::Ceilings;
 use crate::target::Target;
 use crate::usage::Usage;
-use crate::yields::Placed;
 
 impl Roster {
     /// The jobs that run, ascending.

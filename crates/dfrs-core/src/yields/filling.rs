@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::constraints::Constraints;
+use crate::constraints::Constraints;
 
 /// The yields of all jobs rise together, each in proportion to its weight, which is above 0, until
 /// the job has all it needs or a constraint of its binds (Bertsekas and Gallager, Data Networks,
 /// Section 6.5; TPDS, Section 4.6, "OPT=MIN"). O((constraints + runs) log constraints).
 pub(super) fn max_min(constraints: &Constraints, weights: Vec<u32>) -> Vec<f64> {
-    if constraints.len() == 0 {
+    if constraints.rows() == 0 {
         return vec![1.0; weights.len()];
     }
     let mut filling = Filling::new(constraints, weights);
@@ -76,7 +76,6 @@ fn parts(Reverse(event): FillingEvent) -> (f64, FillingStep) {
 }
 
 impl<'a> Filling<'a> {
-    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
     fn new(constraints: &'a Constraints, weights: Vec<u32>) -> Self {
         let rise = |row| {
             let members = constraints.members(row).iter();
@@ -86,12 +85,8 @@ impl<'a> Filling<'a> {
         };
         Self {
             constraints,
-            left: constraints
-                .capacity
-                .iter()
-                .map(|capacity| *capacity as f64)
-                .collect(),
-            rising: (0..constraints.len()).map(rise).collect(),
+            left: constraints.capacities().collect(),
+            rising: (0..constraints.rows()).map(rise).collect(),
             yields: vec![None; weights.len()],
             unsettled: 0,
             weights,

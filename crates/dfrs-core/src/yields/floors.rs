@@ -2,8 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::Placed;
-use super::constraints::Constraints;
+use crate::constraints::{Constraints, Placed};
 use crate::policy::LeastYield;
 
 /// What a job has beside jobs that come first on its nodes: programs whose peers stand still may
@@ -17,7 +16,7 @@ impl Floors {
     /// The least yield for each job on several nodes, or an equal share of its fullest node if that
     /// is less: all together they fit. Nothing for the others. O(runs).
     pub(super) fn of(constraints: &Constraints, placed: &[Placed<'_>], least: LeastYield) -> Self {
-        let equal: Vec<f64> = (0..constraints.len())
+        let equal: Vec<f64> = (0..constraints.rows())
             .map(|row| constraints.equal_share(row))
             .collect();
         let floor = |(job, placed): (usize, &Placed<'_>)| {
@@ -35,7 +34,7 @@ impl Floors {
     /// All that it needs for each job on several nodes, and for each that is on one of their nodes:
     /// the youngest first, as far as the CPU goes. O(runs + jobs log jobs).
     pub(super) fn of_whole_cpus(constraints: &Constraints, placed: &[Placed<'_>]) -> Self {
-        let mut is_theirs = vec![false; constraints.len()];
+        let mut is_theirs = vec![false; constraints.rows()];
         for (job, placed) in placed.iter().enumerate() {
             if placed.mapping.spans_nodes() {
                 for (row, _) in constraints.places(job) {
@@ -105,7 +104,6 @@ fn real(amount: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::model::{Job, JobId, Mapping, Node, NodeIndex};
-    use crate::policy::Optimisation;
     use crate::units::{Bytes, Cores, Span, Time};
     use crate::yields::{Goal, allocate};
 
@@ -134,7 +132,7 @@ mod tests {
     #[test]
     fn old_parallel_job_keeps_its_least_yield_with_a_young_job() {
         let jobs: &[(&[u32], i64)] = &[(&[0, 1], OLD), (&[1], 0), (&[2], OLD), (&[2], 0)];
-        let by_age = yields(jobs, &Goal::Yield(Optimisation::VirtualTime));
+        let by_age = yields(jobs, &Goal::ByVirtualTime);
         assert_eq!(by_age[..2], by_age[2..]);
         assert!(by_age[0] < 0.1 && by_age[1] > 0.9, "{by_age:?}");
         for percent in [25, 50, 80] {

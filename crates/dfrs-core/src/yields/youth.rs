@@ -1,6 +1,6 @@
 //! Weights that fall with virtual time.
 
-use super::Placed;
+use crate::constraints::Placed;
 use crate::model::{Mobility, Node};
 use crate::units::Span;
 

@@ -35,10 +35,9 @@ pub fn policies() -> Vec<Policy> {
             for periodic in ["", "/per", "/stretch-per", "/move-per"] {
                 for optimisation in ["", "/OPT=MIN", "/OPT=AVG", "/OPT=MAX", "/OPT=VT"] {
                     for grace in ["", "/MINVT=600", "/MINFT=300"] {
-                        found.extend(
-                            format!("{submission}{star}{periodic}{optimisation}{grace}")
-                                .parse::<Policy>(),
-                        );
+                        found.extend(dfrs_papers::policy(&format!(
+                            "{submission}{star}{periodic}{optimisation}{grace}"
+                        )));
                     }
                 }
             }

@@ -119,7 +119,7 @@ fn with_defaults(given: &Given, partitions: Vec<Partition>) -> Result<Config, Mi
 }
 
 /// The policy, sparing with moves, with the budget of `MovesPerHour`, the hints of moves and run
-/// times, and the period that `Period` or its own name gives it.
+/// times, and the period of `Period`.
 fn policy(given: &Given) -> Result<Policy, Mistake> {
     let mut policy = given.get("Policy", DEFAULT_POLICY, value::policy)?;
     policy.settings.keep_equal_jobs = true;
@@ -134,24 +134,9 @@ fn policy(given: &Given) -> Result<Policy, Mistake> {
     policy.settings.load_ceiling = given.get("LoadCeiling", "none", value::or_none)?;
     policy.settings.parallel_least_yield =
         given.get("ParallelLeastYield", "none", value::or_none)?;
-    let Some(pair) = given.0.get("Period") else {
-        return Ok(policy);
-    };
-    let period = given.get("Period", "", |key, text| {
+    policy.settings.period = given.get("Period", "600", |key, text| {
         value::seconds(key, text, 1, value::WEEK)
     })?;
-    let named = given
-        .0
-        .get("Policy")
-        .is_some_and(|pair| value::names_period(&pair.value));
-    if named && policy.settings.period != period {
-        let what = format!(
-            "Period={} contradicts the period in the policy's name; keep one",
-            pair.value
-        );
-        return Err(Mistake::new(pair.line, what));
-    }
-    policy.settings.period = period;
     Ok(policy)
 }
 

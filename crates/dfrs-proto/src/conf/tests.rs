@@ -356,22 +356,30 @@ fn moves_cost_a_minute_where_the_policy_weighs_them() {
 }
 
 #[test]
-fn a_period_in_the_policy_counts_and_is_not_contradicted() {
-    let policy = "Mode=off\nPolicy=\"DYNMCB8-PER 300\"\n";
-    assert_eq!(parse(policy).period, Span(300 * SECOND));
+fn the_period_is_the_policys() {
+    let with = parse("Mode=off Policy=GreedyPM*/per/OPT=MIN Period=40");
     assert_eq!(
-        parse(&format!("{policy}Period=300")).period,
-        Span(300 * SECOND)
-    );
-    assert_eq!(
-        error(&format!("{policy}Period=600")),
-        "dfrs.conf:3: Period=600 contradicts the period in the policy's name; keep one"
-    );
-    let without = parse("Mode=off Policy=DYNMCB8-PER Period=40");
-    assert_eq!(
-        (without.period, without.policy.settings.period),
+        (with.period, with.policy.settings.period),
         (Span(40 * SECOND), Span(40 * SECOND))
     );
+    assert_eq!(parse("Mode=off").period, Span(600 * SECOND));
+}
+
+#[test]
+fn policies_of_the_papers_experiments_are_refused() {
+    for name in [
+        "/stretch-per/OPT=MAX",
+        "Greedy*/OPT=AVG",
+        "DYNMCB8-PER 300",
+        "GREEDY",
+    ] {
+        assert_eq!(
+            error(&format!("Partition=a\nPolicy=\"{name}\"\n")),
+            format!(
+                "dfrs.conf:2: policy {name:?} is one of the papers' experiments: dfrs sim, reproduce and decide run it, slurmctld does not; take another one, such as default"
+            )
+        );
+    }
 }
 
 #[test]
@@ -440,7 +448,7 @@ prop_compose! {
 
 prop_compose! {
     fn any_config()(
-        policy in prop::sample::select(Policy::catalogue()),
+        policy in prop::sample::select(Policy::all()),
         mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
         job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
         needs in prop_oneof![Just(NeedsSource::Requested), Just(NeedsSource::Measured)],

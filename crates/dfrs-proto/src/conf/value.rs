@@ -261,6 +261,9 @@ pub(super) fn policy(key: &str, value: &str) -> Result<Policy, String> {
         ));
     }
     value.parse().map_err(|error: PolicyError| {
+        if matches!(error, PolicyError::Further { .. }) {
+            return error.to_string();
+        }
         let names: Vec<String> = Policy::all().iter().map(Policy::to_string).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         match suggest::nearest(value, &known) {
@@ -268,16 +271,4 @@ pub(super) fn policy(key: &str, value: &str) -> Result<Policy, String> {
             None => error.to_string(),
         }
     })
-}
-
-/// Whether a policy's name itself says how long the period is, as the IPDPS paper's `DYNMCB8-PER
-/// 600`.
-#[must_use]
-pub fn names_period(policy: &str) -> bool {
-    let last = policy
-        .trim_end()
-        .rsplit([' ', '-', '/'])
-        .next()
-        .unwrap_or_default();
-    !last.is_empty() && last.bytes().all(|digit| digit.is_ascii_digit())
 }

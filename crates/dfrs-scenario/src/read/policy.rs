@@ -1,6 +1,6 @@
 //! The line of the policy.
 
-use dfrs_core::{LeastYield, Policy, PriorityFunction, RunTimeHint};
+use dfrs_core::{LeastYield, PolicyReader, PriorityFunction, RunTimeHint};
 
 use super::draft::Draft;
 use crate::units;
@@ -47,11 +47,11 @@ fn limit<T>(
 }
 
 impl Draft {
-    pub(super) fn read_policy(&mut self, words: &[&str]) -> Result<(), String> {
+    pub(super) fn read_policy(&mut self, words: &[&str], read: PolicyReader) -> Result<(), String> {
         let Some((name, settings)) = words.split_first() else {
             return Err("'policy' is followed by a name, e.g. policy GreedyPM*/per/OPT=MIN".into());
         };
-        let mut policy: Policy = name.parse().map_err(|error| format!("{error}"))?;
+        let mut policy = read(name).map_err(|error| format!("{error}"))?;
         let mut fields = Fields::new(settings)?;
         let changed = &mut policy.settings;
         set(&mut changed.period, fields.value("period", units::span)?);

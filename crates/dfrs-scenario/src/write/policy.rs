@@ -10,7 +10,7 @@ use crate::units::show_span;
 pub(super) fn show(policy: &Policy) -> String {
     let named = settings_of_names(policy).find_map(|settings| {
         let named = named(policy, settings);
-        let implied = named.parse::<Policy>().ok()?;
+        let implied = policy.read_alike(&named).ok()?;
         let settings = policy.settings.clone();
         let again = Policy {
             settings,

@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn job_is_retried_with_growing_backoff_until_it_is_placed() {
-        assert_eq!(tried_at("GREEDY", None), [2, 6, 14, 32, 64]);
-        assert_eq!(tried_at("GREEDY", Some(10)), [2, 6, 14]);
+        assert_eq!(tried_at("default", None), [2, 6, 14, 32, 64]);
+        assert_eq!(tried_at("default", Some(10)), [2, 6, 14]);
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn job_is_not_retried_when_it_may_not_start() {
-        let policy: Policy = "GREEDY".parse().expect("a policy");
+        let policy: Policy = "default".parse().expect("a policy");
         let mut retries = SubmitBackoff::default();
         retries.failed(7, &policy, Time(0));
         let later = Time(3 * SECOND);

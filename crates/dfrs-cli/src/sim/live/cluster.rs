@@ -294,7 +294,7 @@ mod tests {
         let (cluster, _) = cluster(&[1_000_000]);
         let conf = |lines: &[&str]| {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            cluster.conf(&Policy::catalogue()[0], &SimSettings::new(2), &lines)
+            cluster.conf(&Policy::recommended(), &SimSettings::new(2), &lines)
         };
         assert!(conf(&["SettleTime=5", "MovesPerHour=unlimited"]).is_ok());
         for (line, words) in [

@@ -1,6 +1,7 @@
 //! The least average expected stretch.
 
-use super::super::constraints::Constraints;
+use dfrs_core::Constraints;
+
 use super::StretchLine;
 use components::{ConstraintRow, NOTHING, StretchComponent, YieldCandidate, components};
 

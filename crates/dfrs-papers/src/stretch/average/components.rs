@@ -1,6 +1,7 @@
 //! What is left to decide once all jobs have their least yields.
 
-use super::super::super::constraints::Constraints;
+use dfrs_core::Constraints;
+
 use super::super::StretchLine;
 
 /// What is smaller than this, as a part of a node's capacity, is taken for nothing.
@@ -60,15 +61,15 @@ pub(super) fn components(
     lines: &[StretchLine],
     yields: &[f64],
 ) -> Vec<StretchComponent> {
-    let part = |row: usize, need: u64| need as f64 / constraints.capacity[row].max(1) as f64;
+    let part = |row: usize, need: u64| need as f64 / constraints.capacity(row).max(1) as f64;
     let left = |row| {
         let members = constraints.members(row).iter();
         let used = members.map(|(job, need)| part(row, *need) * yields[*job as usize]);
         // A node that has none of a resource leaves none of it.
-        let whole = constraints.capacity[row].min(1) as f64;
+        let whole = constraints.capacity(row).min(1) as f64;
         whole - used.sum::<f64>()
     };
-    let left: Vec<f64> = (0..constraints.len()).map(left).collect();
+    let left: Vec<f64> = (0..constraints.rows()).map(left).collect();
     let may_gain = |job: usize| {
         let mut rows = constraints.places(job).iter();
         yields[job] < 1.0 && rows.all(|(row, _)| left[*row as usize] > NOTHING)
@@ -82,7 +83,7 @@ pub(super) fn components(
             }
         })
         .collect();
-    let mut seen = vec![false; constraints.len()];
+    let mut seen = vec![false; constraints.rows()];
     let mut found = Vec::new();
     for first in 0..lines.len() {
         if !matches!(place[first], ComponentSlot::Unknown) {

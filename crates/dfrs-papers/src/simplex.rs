@@ -7,7 +7,7 @@ const EPSILON: f64 = 1e-11;
 /// 0 is feasible, and the program is bounded.
 ///
 /// The tableau is dense: memory is rows times variables, and so is the time of each step.
-pub(super) struct LpProgram {
+pub(crate) struct LpProgram {
     /// Upper bounds of the columns' variables. Slacks have none.
     bounds: Vec<f64>,
     rows: Vec<Row>,
@@ -46,7 +46,7 @@ enum StepLimit {
 
 impl LpProgram {
     /// A program with these upper bounds and no constraint yet.
-    pub(super) fn new(bounds: Vec<f64>) -> Self {
+    pub(crate) fn new(bounds: Vec<f64>) -> Self {
         let columns = bounds.iter().enumerate();
         Self {
             columns: columns
@@ -63,7 +63,7 @@ impl LpProgram {
     }
 
     /// Adds a constraint: the sum of the terms' coefficients times x is at most `max`.
-    pub(super) fn add(&mut self, terms: &[(usize, f64)], max: f64) {
+    pub(crate) fn add(&mut self, terms: &[(usize, f64)], max: f64) {
         let index = self.bounds.len() + self.rows.len();
         let mut dense = vec![0.0; self.bounds.len()];
         for (variable, coefficient) in terms {
@@ -82,7 +82,7 @@ impl LpProgram {
     }
 
     /// The values of x in an optimal solution.
-    pub(super) fn solve(mut self) -> Vec<f64> {
+    pub(crate) fn solve(mut self) -> Vec<f64> {
         // Degenerate steps can only cycle if the entering variable is chosen by gain; after as many
         // as there are variables and rows, Bland's rule is used until the sum grows again.
         let max_stalls = self.bounds.len() + self.rows.len();

@@ -5,21 +5,37 @@
 //! inverse, which grows with y: at the inverse stretch s a job needs the yield y(s) = ((f + T) s -
 //! v) / T, but at least a little, so that no job holds memory without any progress, and at most 1.
 
-use crate::model::Job;
-use crate::policy::Optimisation;
-use crate::units::{Span, Time};
+use dfrs_core::{Constraints, Job, Placed, Span, Time};
 
-use super::constraints::Constraints;
-use super::{Placed, heuristic};
+use crate::heuristic;
 
 mod average;
+mod search;
+
+pub(crate) use search::search;
+
+/// What CPU is allocated for, once jobs are mapped for the lowest maximum stretch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StretchGoal {
+    /// No `OPT=`: every job is expected to have the smallest stretch that all can have.
+    Equal,
+    /// `OPT=AVG`: the average expected stretch is as small as possible, none being above the
+    /// smallest possible maximum.
+    Average,
+    /// `OPT=MAX`: the largest expected stretch is as small as possible, then the next largest, and
+    /// so on (TPDS, Section 4.7).
+    Maximum,
+    /// From [`Self::Equal`], what CPU is left goes to one job after the other, as in
+    /// [`crate::PaperGoal::Heuristic`].
+    Heuristic,
+}
 
 /// What a job has at least (IPDPS 2010, Section III-B).
-pub(crate) const MIN_YIELD: f64 = 0.01;
+const MIN_YIELD: f64 = 0.01;
 
 /// How the yield that a job needs follows from the inverse stretch that is aimed at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StretchLine {
+struct StretchLine {
     /// Flow time at the end of the period, in periods.
     flow: f64,
     /// Virtual time at its start, in periods.
@@ -30,7 +46,7 @@ pub(crate) struct StretchLine {
 
 impl StretchLine {
     /// The line of the job, which has this virtual time, for the period that starts now.
-    pub(crate) fn new(job: &Job, virtual_time: Span, now: Time, period: Span, least: f64) -> Self {
+    fn new(job: &Job, virtual_time: Span, now: Time, period: Span, least: f64) -> Self {
         let period = Span(period.0.max(1));
         let flow = (job.flow_time(now) + period).seconds() / period.seconds();
         let virtual_time = virtual_time.max(Span::ZERO).seconds() / period.seconds();
@@ -42,21 +58,23 @@ impl StretchLine {
     }
 
     /// The yield at which the expected stretch is 1/`inverse`, within its bounds.
-    pub(crate) fn yield_at(&self, inverse: f64) -> f64 {
+    fn yield_at(&self, inverse: f64) -> f64 {
         (self.flow * inverse - self.virtual_time).clamp(self.least, 1.0)
     }
 
     /// The inverse of the stretch that is expected at this yield.
-    pub(crate) fn inverse_at(&self, share: f64) -> f64 {
+    fn inverse_at(&self, share: f64) -> f64 {
         (self.virtual_time + share) / self.flow
     }
 }
 
-/// The yields of these jobs.
-pub(super) fn allocate(
+/// The yields of these jobs: each job's expected stretch is that at `now` plus the period, its
+/// yield lasting till then. No yield is below 0.01, or 1/max(1, Λ) if that is less; weights play no
+/// part.
+pub(crate) fn allocate(
     constraints: &Constraints,
     placed: &[Placed<'_>],
-    optimisation: Optimisation,
+    goal: StretchGoal,
     now: Time,
     period: Span,
 ) -> Vec<f64> {
@@ -65,14 +83,11 @@ pub(super) fn allocate(
         .iter()
         .map(|placed| StretchLine::new(placed.job, placed.virtual_time, now, period, least))
         .collect();
-    let mut yields = match optimisation {
-        // Stretch never comes with virtual time: no name has both.
-        Optimisation::Minimum | Optimisation::Maximum | Optimisation::VirtualTime => {
-            min_max(constraints, &lines)
-        }
-        Optimisation::Uniform => equal(constraints, &lines),
-        Optimisation::Average => average::minimise(constraints, &lines, equal(constraints, &lines)),
-        Optimisation::Heuristic => {
+    let mut yields = match goal {
+        StretchGoal::Maximum => min_max(constraints, &lines),
+        StretchGoal::Equal => equal(constraints, &lines),
+        StretchGoal::Average => average::minimise(constraints, &lines, equal(constraints, &lines)),
+        StretchGoal::Heuristic => {
             heuristic::improve(constraints, placed, equal(constraints, &lines))
         }
     };
@@ -84,7 +99,7 @@ pub(super) fn allocate(
 /// The yields at the smallest expected stretch that all jobs can have.
 fn equal(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
     let settled = vec![None; lines.len()];
-    let rows = (0..constraints.len()).map(|row| saturation(constraints, row, lines, &settled));
+    let rows = (0..constraints.rows()).map(|row| saturation(constraints, row, lines, &settled));
     let level = rows.fold(f64::INFINITY, f64::min);
     lines.iter().map(|line| line.yield_at(level)).collect()
 }
@@ -95,9 +110,9 @@ fn equal(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
 /// there).
 fn min_max(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
     let mut settled: Vec<Option<f64>> = vec![None; lines.len()];
-    let mut rows: Vec<usize> = (0..constraints.len()).collect();
-    let mut levels = vec![0.0; constraints.len()];
-    let mut is_known = vec![false; constraints.len()];
+    let mut rows: Vec<usize> = (0..constraints.rows()).collect();
+    let mut levels = vec![0.0; constraints.rows()];
+    let mut is_known = vec![false; constraints.rows()];
     while !rows.is_empty() {
         for row in &rows {
             if !std::mem::replace(&mut is_known[*row], true) {
@@ -141,7 +156,7 @@ fn saturation(
     lines: &[StretchLine],
     settled: &[Option<f64>],
 ) -> f64 {
-    let mut free = constraints.capacity[row] as f64;
+    let mut free = constraints.capacity(row) as f64;
     // Where needs begin and cease to rise: the level, and by how much the rate changes.
     let mut turns: Vec<(f64, f64)> = Vec::new();
     let mut missing = 0.0;

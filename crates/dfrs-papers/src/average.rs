@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::constraints::Constraints;
-use super::simplex::LpProgram;
+use dfrs_core::Constraints;
+
+use crate::simplex::LpProgram;
 
 /// The yields of the greatest sum, none below 1/max(1, Λ): the linear program, solved exactly (to
 /// rounding) for each set of jobs that are connected by common constraints.
-pub(super) fn maximise(constraints: &Constraints) -> Vec<f64> {
+pub(crate) fn maximise(constraints: &Constraints) -> Vec<f64> {
     let least = constraints.uniform();
     let mut yields = vec![1.0; constraints.jobs()];
     for component in components(constraints) {
@@ -48,7 +49,7 @@ struct LpComponent {
 fn components(constraints: &Constraints) -> Vec<LpComponent> {
     let mut found = Vec::new();
     let mut position: Vec<Option<usize>> = vec![None; constraints.jobs()];
-    let mut seen = vec![false; constraints.len()];
+    let mut seen = vec![false; constraints.rows()];
     for first in 0..constraints.jobs() {
         if position[first].is_some() || constraints.places(first).is_empty() {
             continue;
@@ -82,7 +83,7 @@ fn components(constraints: &Constraints) -> Vec<LpComponent> {
                 .filter_map(|(job, need)| Some((position[*job as usize]?, *need)))
                 .collect();
             let tightest = component.rows.entry(key).or_insert(u64::MAX);
-            *tightest = (*tightest).min(constraints.capacity[row]);
+            *tightest = (*tightest).min(constraints.capacity(row));
         }
         found.push(component);
     }

@@ -1,20 +1,44 @@
 //! The linear constraints on yields.
 
-use crate::model::Node;
+mod rows;
+mod segments;
 
-use super::Placed;
-use super::rows::Rows;
-use super::segments::Segments;
+use crate::model::{Job, Mapping, Node};
+use crate::units::Span;
+use rows::Rows;
+use segments::Segments;
+
+/// A job and where its tasks are.
+#[derive(Clone, Copy)]
+pub struct Placed<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// The nodes of its tasks.
+    pub mapping: &'a Mapping,
+    /// The virtual time that it has there.
+    pub virtual_time: Span,
+}
+
+impl<'a> Placed<'a> {
+    /// A job that is there already, or keeps its work on the way there.
+    pub(crate) fn new(job: &'a Job, mapping: &'a Mapping) -> Self {
+        Self {
+            job,
+            mapping,
+            virtual_time: job.virtual_time,
+        }
+    }
+}
 
 /// A job's place among those that yields are found for, or a constraint's place among constraints,
 /// and the need of the job's tasks in the constraint, all together.
-pub(super) type Term = (u32, u64);
+pub type Term = (u32, u64);
 
 /// The constraints that can bind: nodes whose needs together exceed their capacity, adjacent nodes
 /// that bind together being one. Sparse, by constraint and by job.
-pub(super) struct Constraints {
+pub struct Constraints {
     /// What each constraint's yields times needs may add up to.
-    pub(super) capacity: Vec<u64>,
+    capacity: Vec<u64>,
     /// How many nodes each constraint stands for.
     nodes: Vec<u32>,
     members: Vec<Term>,
@@ -27,7 +51,7 @@ pub(super) struct Constraints {
 
 impl Constraints {
     /// O(nodes + runs).
-    pub(super) fn new(nodes: &[Node], placed: &[Placed<'_>]) -> Self {
+    pub(crate) fn new(nodes: &[Node], placed: &[Placed<'_>]) -> Self {
         let segments = Segments::of(placed, nodes.len());
         let rows = Rows::of(nodes, &segments);
         let mut constraints = Self {
@@ -86,8 +110,8 @@ impl Constraints {
 
     /// What is left when each job has so much of its needs: needs become what it misses, and
     /// capacities what the others leave. Shares are from 0 to 1 and fit together. O(runs).
-    pub(super) fn take(&mut self, shares: &[f64]) {
-        for row in 0..self.len() {
+    pub(crate) fn take(&mut self, shares: &[f64]) {
+        for row in 0..self.rows() {
             let taken = |(job, need): &Term| part(*need, shares[*job as usize]);
             let taken: u64 = self.members(row).iter().map(taken).sum();
             self.capacity[row] = self.capacity[row].saturating_sub(taken);
@@ -106,28 +130,33 @@ impl Constraints {
 
     /// What each constraint's yields times needs may add up to.
     #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
-    pub(super) fn capacities(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(crate) fn capacities(&self) -> impl Iterator<Item = f64> + '_ {
         self.capacity.iter().map(|capacity| *capacity as f64)
     }
 
+    /// What the constraint's yields times needs may add up to.
+    pub fn capacity(&self, row: usize) -> u64 {
+        self.capacity[row]
+    }
+
     /// Number of constraints.
-    pub(super) const fn len(&self) -> usize {
+    pub const fn rows(&self) -> usize {
         self.capacity.len()
     }
 
     /// Number of jobs.
-    pub(super) const fn jobs(&self) -> usize {
+    pub const fn jobs(&self) -> usize {
         self.place_ends.len()
     }
 
     /// How many nodes the constraint stands for.
-    pub(super) fn nodes(&self, row: usize) -> usize {
+    pub fn nodes(&self, row: usize) -> usize {
         self.nodes[row] as usize
     }
 
     /// The jobs of a constraint.
     #[inline]
-    pub(super) fn members(&self, row: usize) -> &[Term] {
+    pub fn members(&self, row: usize) -> &[Term] {
         let start = if row == 0 {
             0
         } else {
@@ -138,7 +167,7 @@ impl Constraints {
 
     /// The constraints of a job.
     #[inline]
-    pub(super) fn places(&self, job: usize) -> &[Term] {
+    pub fn places(&self, job: usize) -> &[Term] {
         let start = if job == 0 {
             0
         } else {
@@ -150,7 +179,7 @@ impl Constraints {
     /// Lowers yields that rounding has raised above what there is: those of each node that is
     /// exceeded, in proportion. O(runs).
     #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
-    pub(super) fn keep(&self, yields: &mut [f64]) {
+    pub fn keep(&self, yields: &mut [f64]) {
         for (row, capacity) in self.capacity.iter().enumerate() {
             let members = || self.members(row).iter();
             let capacity = *capacity as f64;
@@ -170,14 +199,14 @@ impl Constraints {
     }
 
     /// 1/max(1, Λ), Λ being the greatest load: the largest yield that all jobs can have.
-    pub(super) fn uniform(&self) -> f64 {
-        let shares = (0..self.len()).map(|row| self.equal_share(row));
+    pub fn uniform(&self) -> f64 {
+        let shares = (0..self.rows()).map(|row| self.equal_share(row));
         shares.fold(1.0, f64::min)
     }
 
     /// The largest yield that all jobs of the constraint can have. O(jobs of the constraint).
     #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
-    pub(super) fn equal_share(&self, row: usize) -> f64 {
+    pub(crate) fn equal_share(&self, row: usize) -> f64 {
         let members = self.members(row).iter();
         let total: u128 = members.map(|(_, need)| u128::from(*need)).sum();
         self.capacity[row] as f64 / total as f64
@@ -264,7 +293,7 @@ mod tests {
             let constraints = Constraints::new(&nodes, &placed);
             let mut found = Vec::new();
             let mut terms = Vec::new();
-            for (number, row) in (0u32..).zip(0..constraints.len()) {
+            for (number, row) in (0u32..).zip(0..constraints.rows()) {
                 let members = constraints.members(row).to_vec();
                 terms.extend(members.iter().map(|(job, need)| (*job, number, *need)));
                 let each = (constraints.capacity[row], members);

@@ -1,63 +1,86 @@
 //! The names of the IPDPS 2010 paper (Section III), which imply its priority function, its
 //! average-yield heuristic and its times of retrial.
 
-use super::name::{SECONDS, seconds};
-use super::{Grace, Optimisation, Periodic, Policy, PolicyError, Retry, Settings, Submission};
-use crate::priority::PriorityFunction;
-use crate::units::Span;
+use dfrs_core::policy::whole_seconds;
+use dfrs_core::{
+    Grace, Periodic, Policy, PolicyError, PriorityFunction, Retry, Settings, Span, Submission,
+};
+
+use crate::goal::PaperGoal;
+use crate::stretch::StretchGoal;
 
 /// A name and the parts that it stands for.
-type NamedPolicy = (&'static str, Submission, bool, Periodic, Retry);
+type NamedPolicy = (&'static str, Submission, bool, PaperPeriodic, Retry);
+
+/// What is done every period.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PaperPeriodic {
+    Nothing,
+    /// As for `/per`.
+    Remap,
+    /// As for `/stretch-per`.
+    Stretch,
+}
+
+impl PaperPeriodic {
+    const fn parts(self) -> (Periodic, PaperGoal) {
+        match self {
+            Self::Nothing => (Periodic::Nothing, PaperGoal::Heuristic),
+            Self::Remap => (Periodic::Remap, PaperGoal::Heuristic),
+            Self::Stretch => (Periodic::Remap, PaperGoal::Stretch(StretchGoal::Heuristic)),
+        }
+    }
+}
 
 /// All of the paper's names but those of batch schedulers.
-pub(super) const NAMES: [NamedPolicy; 7] = [
+pub(crate) const NAMES: [NamedPolicy; 7] = [
     (
         "GREEDY",
         Submission::Greedy,
         false,
-        Periodic::Nothing,
+        PaperPeriodic::Nothing,
         Retry::Backoff,
     ),
     (
         "GREEDY-PMTN",
         Submission::GreedyP,
         true,
-        Periodic::Nothing,
+        PaperPeriodic::Nothing,
         Retry::Nothing,
     ),
     (
         "GREEDY-PMTN-MIGR",
         Submission::GreedyPM,
         true,
-        Periodic::Nothing,
+        PaperPeriodic::Nothing,
         Retry::Nothing,
     ),
     (
         "DYNMCB8",
         Submission::Mcb8,
         true,
-        Periodic::Nothing,
+        PaperPeriodic::Nothing,
         Retry::Nothing,
     ),
     (
         "DYNMCB8-PER",
         Submission::Nothing,
         false,
-        Periodic::Remap,
+        PaperPeriodic::Remap,
         Retry::Nothing,
     ),
     (
         "DYNMCB8-ASAP-PER",
         Submission::Greedy,
         false,
-        Periodic::Remap,
+        PaperPeriodic::Remap,
         Retry::Nothing,
     ),
     (
         "DYNMCB8-STRETCH-PER",
         Submission::Nothing,
         false,
-        Periodic::Stretch,
+        PaperPeriodic::Stretch,
         Retry::Nothing,
     ),
 ];
@@ -65,7 +88,7 @@ pub(super) const NAMES: [NamedPolicy; 7] = [
 /// Reads a name of that paper; `None` if it is none. `GREEDY` is one only in capitals, so that
 /// `Greedy` stays the other paper's submission policy. Periodic names may be followed by the period
 /// in seconds, after a space or a hyphen.
-pub(super) fn read(name: &str) -> Result<Option<Policy>, PolicyError> {
+pub(crate) fn read(name: &str) -> Result<Option<Policy>, PolicyError> {
     let upper = name.to_ascii_uppercase();
     if upper == "GREEDY" && name != "GREEDY" {
         return Ok(None);
@@ -75,27 +98,27 @@ pub(super) fn read(name: &str) -> Result<Option<Policy>, PolicyError> {
     }
     let found = NAMES
         .iter()
-        .filter(|(_, _, _, periodic, _)| *periodic != Periodic::Nothing)
+        .filter(|(_, _, _, periodic, _)| *periodic != PaperPeriodic::Nothing)
         .find_map(|known| Some((known, upper.strip_prefix(known.0)?)));
     let Some((known, rest)) = found.filter(|(_, rest)| rest.starts_with([' ', '-'])) else {
         return Ok(None);
     };
-    match seconds(rest[1..].trim_start()) {
-        Some(period) => Ok(Some(policy(known, period))),
-        None => Err(PolicyError::Value {
+    match whole_seconds(rest[1..].trim_start()) {
+        Ok(period) => Ok(Some(policy(known, period))),
+        Err(what) => Err(PolicyError::Value {
             name: name.into(),
             part: rest.trim().into(),
-            allowed: format!("the period as {SECONDS}"),
+            allowed: format!("the period as {what}"),
         }),
     }
 }
 
 /// The names, as a list for an error.
-pub(super) fn list() -> String {
+pub(crate) fn list() -> String {
     let names = NAMES.iter().map(|(name, _, _, periodic, _)| {
         let period = match periodic {
-            Periodic::Nothing => "",
-            Periodic::Remap | Periodic::Stretch | Periodic::Moves => "[ SECONDS]",
+            PaperPeriodic::Nothing => "",
+            PaperPeriodic::Remap | PaperPeriodic::Stretch => "[ SECONDS]",
         };
         format!("{name}{period}")
     });
@@ -103,11 +126,12 @@ pub(super) fn list() -> String {
 }
 
 fn policy((_, submission, opportunistic, periodic, retry): &NamedPolicy, period: Span) -> Policy {
+    let (periodic, goal) = periodic.parts();
     Policy {
         submission: *submission,
         opportunistic: *opportunistic,
-        periodic: *periodic,
-        optimisation: Optimisation::Heuristic,
+        periodic,
+        optimisation: goal.optimisation(),
         grace: Grace::Nothing,
         retry: *retry,
         settings: Settings {
@@ -119,25 +143,22 @@ fn policy((_, submission, opportunistic, periodic, retry): &NamedPolicy, period:
 }
 
 /// The policy's name in that paper, if it has one; the paper's heuristic gives it away.
-pub(super) fn name(policy: &Policy) -> Option<String> {
-    if policy.optimisation != Optimisation::Heuristic || policy.grace != Grace::Nothing {
+pub(crate) fn name(policy: &Policy) -> Option<String> {
+    let goal = PaperGoal::of(policy)?;
+    if policy.grace != Grace::Nothing {
         return None;
     }
-    let parts = (
-        policy.submission,
-        policy.opportunistic,
-        policy.periodic,
-        policy.retry,
-    );
     let (name, _, _, periodic, _) =
         NAMES
             .iter()
             .find(|(_, submission, opportunistic, periodic, retry)| {
-                (*submission, *opportunistic, *periodic, *retry) == parts
+                (*submission, *opportunistic, *retry)
+                    == (policy.submission, policy.opportunistic, policy.retry)
+                    && periodic.parts() == (policy.periodic, goal)
             })?;
     Some(match periodic {
-        Periodic::Nothing => (*name).into(),
-        Periodic::Remap | Periodic::Stretch | Periodic::Moves => {
+        PaperPeriodic::Nothing => (*name).into(),
+        PaperPeriodic::Remap | PaperPeriodic::Stretch => {
             format!("{name} {}", policy.settings.period.seconds())
         }
     })
@@ -158,7 +179,7 @@ mod tests {
             "DYNMCB8-ASAP-PER 600",
             "DYNMCB8-STRETCH-PER 60",
         ] {
-            let policy: Policy = name.parse().unwrap();
+            let policy = crate::policy(name).unwrap();
             assert_eq!(policy.to_string(), name);
             assert_eq!(
                 policy.settings.priority,
@@ -175,34 +196,33 @@ mod tests {
             "dynmcb8-asap-per",
         ] {
             assert_eq!(
-                name.parse::<Policy>().unwrap().to_string(),
+                crate::policy(name).unwrap().to_string(),
                 "DYNMCB8-ASAP-PER 600"
             );
         }
-        let error = "DYNMCB8-PER-0".parse::<Policy>().unwrap_err().to_string();
+        let error = crate::policy("DYNMCB8-PER-0").unwrap_err().to_string();
         assert!(error.contains("seconds"), "{error}");
         assert!(
-            "DYNMCB8-PER soon"
-                .parse::<Policy>()
+            crate::policy("DYNMCB8-PER soon")
                 .unwrap_err()
                 .to_string()
                 .contains("seconds")
         );
         for name in ["DYNMCB8-PER -5", "DYNMCB8-PER--5", "DYNMCB8-PER - 5"] {
-            let error = name.parse::<Policy>().unwrap_err().to_string();
+            let error = crate::policy(name).unwrap_err().to_string();
             assert!(error.contains("at least 1"), "{error}");
         }
-        assert!("DYNMCB8-60".parse::<Policy>().is_err());
-        assert!("GREEDY-60".parse::<Policy>().is_err());
+        assert!(crate::policy("DYNMCB8-60").is_err());
+        assert!(crate::policy("GREEDY-60").is_err());
     }
 
     #[test]
     fn only_greedy_backs_off() {
-        let greedy: Policy = "GREEDY".parse().unwrap();
+        let greedy: Policy = crate::policy("GREEDY").unwrap();
         assert_eq!(greedy.retry_after(1), Some(Span::from_seconds(2)));
         assert_eq!(greedy.retry_after(12), Some(Span::from_seconds(4096)));
         assert_eq!(greedy.retry_after(40), Some(Span::from_seconds(4096)));
         assert_eq!(Policy::recommended().retry_after(1), None);
-        assert!("Greedy".parse::<Policy>().is_err());
+        assert!(crate::policy("Greedy").is_err());
     }
 }
