@@ -1,13 +1,15 @@
 //! To the node daemons and back, with no node in another's way: each message has a thread of its
-//! own (`in_flight`), the order sender decides which node is sent to when and with which others
-//! (`send_queue`), the node poller polls what nodes publish. Neither ever waits for a node.
+//! own (`in_flight`), the order sender sends orders, the node poller polls what nodes publish. Neither
+//! ever waits for a node; the rules by which they do it are the agent's
+//! ([`dfrs_agent::publish::delivery`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use dfrs_agent::daemons::{Daemons, NodeFacts, OrderChanges};
+use dfrs_agent::publish::delivery::{PolledChanges, SendTiming};
 
 use crate::log::Log;
 use crate::node_link::NodeLink;
@@ -19,48 +21,18 @@ pub use traffic::Traffic;
 
 mod facts_store;
 mod in_flight;
-mod needs;
 mod node_poller;
 mod order_sender;
-mod parked;
-mod send_queue;
-mod swap;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod uptime;
 
 /// Nodes and messages are looked after this often when nothing happens.
 const TICK: Duration = Duration::from_millis(200);
 /// How long `stop` waits for what may still be under way: the order sender's last messages and its
 /// end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// How long what may take.
-#[derive(Clone, Copy, Debug)]
-pub struct SendTiming {
-    /// How long daemons keep their caps without orders; they get some three times as often.
-    pub time_to_live: Duration,
-    /// A message that is under way for longer has met a node that is slow or hangs: others no
-    /// longer wait for it, and new orders for its nodes are sent to each of them alone until it
-    /// completes.
-    pub late: Duration,
-    /// A node that got no message is retried after this, and after twice as long each time, up to a
-    /// minute.
-    pub retry: Duration,
-}
-
-impl SendTiming {
-    /// With this time to live, and all else as nodes have it: slurmd starts a process for each message, which
-    /// takes milliseconds.
-    #[must_use]
-    pub fn with_time_to_live(time_to_live: Duration) -> Self {
-        Self {
-            time_to_live,
-            late: Duration::from_secs(1),
-            retry: Duration::from_secs(2),
-        }
-    }
-}
 
 /// The way to the node daemons.
 pub struct NodeDaemons {
@@ -115,28 +87,25 @@ impl NodeDaemons {
 
 impl Daemons for NodeDaemons {
     fn set(&mut self, changes: OrderChanges, parking: BTreeMap<u32, Vec<String>>) {
-        let number = self.store.change(&changes, parking);
-        // The receivers live as long as the threads, which end only after `stop`.
-        let asked = node_poller::PollerEvent::NodesChanged {
-            more: frozen(&changes),
-            fewer: changes.gone.clone(),
+        let (number, polled) = {
+            let mut facts = self.store.lock();
+            let number = facts.change(&changes, parking);
+            (number, PolledChanges::new(&changes, number, &facts))
         };
-        let _ = self.questions.send(asked);
-        if self.store.polls_needs() {
-            let orders = node_poller::PollerEvent::Orders(changes.clone(), number);
-            let _ = self.questions.send(orders);
-        }
+        // The receivers live as long as the threads, which end only after `stop`.
+        let polled = node_poller::PollerEvent::Orders(polled);
+        let _ = self.questions.send(polled);
         let _ = self
             .orders
             .send(order_sender::SenderEvent::Orders(changes, number));
     }
 
     fn facts(&self) -> Arc<NodeFacts> {
-        self.store.facts()
+        self.store.lock().facts()
     }
 
     fn has_acknowledged(&self, node: &str) -> bool {
-        self.store.has_newest_orders(node)
+        self.store.lock().has_newest_orders(node)
     }
 
     fn stop(&mut self) {
@@ -146,15 +115,6 @@ impl Daemons for NodeDaemons {
             thread.stop(SHUTDOWN_TIMEOUT);
         }
     }
-}
-
-/// The jobs that each node keeps frozen whose orders changed.
-fn frozen(changes: &OrderChanges) -> BTreeMap<String, BTreeSet<u32>> {
-    let nodes = changes.changed.iter().map(|(name, orders)| {
-        let frozen = orders.jobs.iter().filter(|job| job.frozen);
-        (name.clone(), frozen.map(|job| job.id).collect())
-    });
-    nodes.collect()
 }
 
 impl Drop for NodeDaemons {

@@ -4,9 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use dfrs_agent::clock::MonotonicClock;
+use dfrs_agent::publish::delivery::SendTiming;
 use dfrs_agent::publish::live_journal::Writer;
 use dfrs_agent::publish::state::State;
 use dfrs_agent::slurm::port::{LogLevel, Slurm};
@@ -15,7 +16,7 @@ use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::{Config, Mode, NeedsSource};
 
 use crate::breaker::{BreakerHistory, CircuitBreaker};
-use crate::daemons::{NodeDaemons, SendTiming, Traffic};
+use crate::daemons::{NodeDaemons, Traffic};
 use crate::explain::Explainer;
 use crate::journal_file;
 use crate::recorder;
@@ -497,11 +498,10 @@ fn start_agent<T: PluginHost>(
         StateFile::open(&path, unkept, before, &host.shared_log()).map_err(no_thread)?;
     let mut clock = state.clock(journal.as_ref().and_then(Writer::earliest));
     let now = clock.read(wall());
-    let time_to_live = Duration::from_micros(u64::try_from(config.time_to_live.0).unwrap_or(0));
     let daemons = NodeDaemons::start(
         &host.node_link(),
         &host.shared_log(),
-        SendTiming::with_time_to_live(time_to_live),
+        SendTiming::with_time_to_live(config.time_to_live),
         // Nodes ignore orders that are older than others that they have received.
         u64::try_from(now.0 / 1000).unwrap_or(0),
     )

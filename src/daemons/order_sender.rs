@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
 
 use dfrs_agent::daemons::OrderChanges;
+use dfrs_agent::publish::delivery::{OrderBatch, SendQueue, SendTiming};
 use dfrs_agent::slurm::port::LogLevel;
+use dfrs_core::{Span, Time};
 use dfrs_proto::message::{DesiredState, Message};
 
 use super::facts_store::NodeFactsStore;
 use super::in_flight::{CompletedMessage, InFlight};
-use super::send_queue::{MAX_IN_FLIGHT, OrderBatch, SendQueue};
-use super::{SendTiming, TICK, Traffic};
+use super::uptime::Uptime;
+use super::{TICK, Traffic};
 use crate::log::Log;
 use crate::node_link::NodeLink;
 
 /// Where dfrsd listens; slurmd replaces %n by the node's name.
 const DAEMON: &str = "/run/dfrs/%n/dfrsd.sock";
 /// How long the last orders may take, once it is to stop.
-const FINAL_ORDERS_TIMEOUT: Duration = Duration::from_secs(2);
+const FINAL_ORDERS_TIMEOUT: Span = Span::from_seconds(2);
 
 /// What the order sender receives.
 pub(super) enum SenderEvent {
@@ -31,13 +32,14 @@ pub(super) enum SenderEvent {
 /// The thread's state.
 pub(super) struct OrderSender {
     queue: SendQueue,
+    uptime: Uptime,
     in_flight: InFlight,
     store: Arc<NodeFactsStore>,
     traffic: Arc<Traffic>,
     log: Log,
-    time_to_live: Duration,
+    time_to_live: Span,
     generation: u64,
-    stop_deadline: Option<Instant>,
+    stop_deadline: Option<Time>,
 }
 
 impl OrderSender {
@@ -54,9 +56,11 @@ impl OrderSender {
         let on_completed = move |completed| {
             let _ = events.send(SenderEvent::Completed(completed));
         };
+        let max = SendQueue::MAX_IN_FLIGHT;
         Self {
             queue: SendQueue::new(timing),
-            in_flight: InFlight::new(Arc::clone(link), Arc::new(on_completed), MAX_IN_FLIGHT),
+            uptime: Uptime::start(),
+            in_flight: InFlight::new(Arc::clone(link), Arc::new(on_completed), max),
             store: Arc::clone(store),
             traffic: Arc::clone(traffic),
             log: log.clone(),
@@ -69,8 +73,8 @@ impl OrderSender {
     /// Sends orders until it is stopped.
     pub(super) fn run(&mut self, events: &Receiver<SenderEvent>) {
         // After a panic: what was under way may never complete.
-        self.queue.reset_in_flight(Instant::now());
-        while !self.is_done(Instant::now()) {
+        self.queue.reset_in_flight(self.uptime.now());
+        while !self.is_done(self.uptime.now()) {
             match events.recv_timeout(TICK) {
                 Ok(event) => {
                     self.handle(event);
@@ -81,26 +85,26 @@ impl OrderSender {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            self.send_due(Instant::now());
-            self.report(Instant::now());
+            self.send_due(self.uptime.now());
+            self.report(self.uptime.now());
         }
         self.in_flight.abandon();
     }
 
     /// Whether it was stopped and has nothing more to send, or no more time.
-    fn is_done(&self, now: Instant) -> bool {
+    fn is_done(&self, now: Time) -> bool {
         self.stop_deadline
             .is_some_and(|end| now >= end || !self.queue.has_to_send(now))
     }
 
-    fn report(&self, now: Instant) {
+    fn report(&self, now: Time) {
         let (under_way, late) = self.queue.messages();
         self.traffic
             .set_orders(self.queue.due(now), under_way, late);
     }
 
     fn handle(&mut self, event: SenderEvent) {
-        let now = Instant::now();
+        let now = self.uptime.now();
         match event {
             SenderEvent::Orders(changes, number) => self.queue.change(changes, number, now),
             SenderEvent::Stop => self.stop_deadline = Some(now + FINAL_ORDERS_TIMEOUT),
@@ -111,14 +115,12 @@ impl OrderSender {
                     self.log.write(LogLevel::Error, &line);
                 }
                 let answers = self.queue.completed(completed.id, &completed.failed, now);
-                self.store.confirm_orders(&answers.confirmed);
-                self.store
-                    .record_answers(&answers.answered, &answers.silent);
+                self.store.lock().record(&answers);
             }
         }
     }
 
-    fn send_due(&mut self, now: Instant) {
+    fn send_due(&mut self, now: Time) {
         self.queue.mark_late(now);
         while self.in_flight.has_room() {
             let load = match self.stop_deadline {
@@ -142,7 +144,7 @@ impl OrderSender {
         self.generation += 1;
         let message = Message::State(DesiredState {
             generation: self.generation,
-            time_to_live: u32::try_from(self.time_to_live.as_secs()).unwrap_or(u32::MAX),
+            time_to_live: u32::try_from(self.time_to_live.0 / 1_000_000).unwrap_or(u32::MAX),
             nodes: load.clone(),
         });
         let bytes = message.encode().map_err(|error| error.to_string())?;

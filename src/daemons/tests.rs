@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use dfrs_core::Span;
 use dfrs_proto::message::{Message, NodeOrder};
 
 use super::*;
@@ -121,9 +122,9 @@ fn got_orders(nodes: &FakeNodeState) -> BTreeSet<String> {
 /// Daemons that are sent to again at once, and with which all that hangs is late soon.
 fn start_daemons(link: &Arc<FakeLink>, log: &Log) -> NodeDaemons {
     let timing = SendTiming {
-        late: Duration::from_millis(50),
-        retry: Duration::from_millis(1),
-        ..SendTiming::with_time_to_live(FAILED)
+        late: Span(50_000),
+        retry: Span(1_000),
+        ..SendTiming::with_time_to_live(Span::from_seconds(60))
     };
     let link = Arc::clone(link) as Arc<dyn NodeLink>;
     NodeDaemons::start(&link, log, timing, 7).expect("threads")

@@ -1,5 +1,6 @@
-//! What DFRS says to others: orders for nodes, the journal, the saved state.
+//! What DFRS says to others: orders for nodes and their delivery, the journal, the saved state.
 
+pub mod delivery;
 pub mod live_journal;
 pub mod node_orders;
 pub mod recorder;

@@ -6,12 +6,13 @@
 //! message is lost, or dfrsd has just been restarted and looks first.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+
+use dfrs_core::{Span, Time};
 
 /// How often nodes are polled about a job.
-const INTERVAL: Duration = Duration::from_secs(300);
+const INTERVAL: Span = Span::from_seconds(300);
 /// How soon they are polled again after no answer, or where the job cannot be polled now.
-const RETRY_INTERVAL: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Span = Span::from_seconds(30);
 /// So many times in a row without an answer, the job is not parked there any more.
 const MAX_MISSING: u32 = 3;
 
@@ -22,7 +23,7 @@ pub(super) type ParkedQuery = (u32, Vec<String>);
 struct FrozenJobPoll {
     nodes: BTreeSet<String>,
     /// `None`: a query is under way.
-    due: Option<Instant>,
+    due: Option<Time>,
     missing: u32,
 }
 
@@ -48,7 +49,7 @@ impl ParkedSchedule {
         &mut self,
         frozen: &BTreeMap<String, BTreeSet<u32>>,
         gone: &BTreeSet<String>,
-        now: Instant,
+        now: Time,
     ) -> FrozenChanges {
         let mut changed = FrozenChanges::default();
         let nothing = BTreeSet::new();
@@ -69,7 +70,7 @@ impl ParkedSchedule {
         changed
     }
 
-    fn set(&mut self, id: u32, node: &str, is_frozen: bool, now: Instant) {
+    fn set(&mut self, id: u32, node: &str, is_frozen: bool, now: Time) {
         let job = self.jobs.entry(id).or_insert(FrozenJobPoll {
             nodes: BTreeSet::new(),
             due: None,
@@ -89,7 +90,7 @@ impl ParkedSchedule {
     /// The next job to poll. A job that may not be polled is looked at again later. O(jobs).
     pub(super) fn next(
         &mut self,
-        now: Instant,
+        now: Time,
         may_be: impl Fn(u32, &BTreeSet<String>) -> bool,
     ) -> Option<ParkedQuery> {
         for (id, job) in &mut self.jobs {
@@ -111,7 +112,7 @@ impl ParkedSchedule {
         &mut self,
         (id, nodes): &ParkedQuery,
         missing: &[&String],
-        now: Instant,
+        now: Time,
     ) -> Option<String> {
         let job = self.jobs.get_mut(id)?;
         let same = job.due.is_none() && job.nodes.iter().eq(nodes);
@@ -128,14 +129,14 @@ impl ParkedSchedule {
     }
 
     /// A query that could not be sent is sent again later.
-    pub(super) fn not_sent(&mut self, (id, _): &ParkedQuery, now: Instant) {
+    pub(super) fn not_sent(&mut self, (id, _): &ParkedQuery, now: Time) {
         if let Some(job) = self.jobs.get_mut(id) {
             job.due = Some(now + RETRY_INTERVAL);
         }
     }
 
     /// What is under way is forgotten.
-    pub(super) fn reset_in_flight(&mut self, now: Instant) {
+    pub(super) fn reset_in_flight(&mut self, now: Time) {
         for job in self.jobs.values_mut() {
             job.due.get_or_insert(now);
         }
@@ -155,9 +156,9 @@ mod tests {
     }
 
     /// Job 7, parked on two nodes.
-    fn parked() -> (ParkedSchedule, Instant) {
+    fn parked() -> (ParkedSchedule, Time) {
         let mut parked = ParkedSchedule::default();
-        let now = Instant::now();
+        let now = Time::ZERO;
         let orders = frozen(&[("a", &[7]), ("b", &[7]), ("c", &[])]);
         let changed = parked.change(&orders, &BTreeSet::new(), now);
         assert_eq!(changed.jobs, BTreeSet::from([7]));
@@ -169,13 +170,13 @@ mod tests {
     /// nodes that `missing` names for each second did not have it parked.
     fn polls(
         parked: &mut ParkedSchedule,
-        began: Instant,
-        seconds: u64,
-        missing: impl Fn(u64) -> Option<&'static str>,
-    ) -> (Vec<u64>, Vec<u64>) {
+        began: Time,
+        seconds: i64,
+        missing: impl Fn(i64) -> Option<&'static str>,
+    ) -> (Vec<i64>, Vec<i64>) {
         let (mut asked, mut lost) = (Vec::new(), Vec::new());
         for second in 1..=seconds {
-            let now = began + Duration::from_secs(second);
+            let now = began + Span::from_seconds(second);
             while let Some(question) = parked.next(now, |_, _| true) {
                 assert_eq!(question, (7, vec!["a".to_owned(), "b".to_owned()]));
                 asked.push(second);

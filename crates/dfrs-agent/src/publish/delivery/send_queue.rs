@@ -6,23 +6,22 @@
 //! When a message completes, it is known of each of its nodes whether it has it: only this
 //! distinguishes nodes that hang from those that only shared it.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
-
-use dfrs_agent::daemons::OrderChanges;
+use dfrs_core::{Span, Time};
 use dfrs_proto::message::NodeOrder;
+use std::collections::BTreeMap;
 
 use super::SendTiming;
+use crate::daemons::OrderChanges;
 
 /// Nodes in one message. Slurm sends to so many at once without passing through any of them (`TreeWidth`, 16
 /// by default in 24.11 and 50 in 22.05).
 const BATCH: usize = 16;
 /// A node that got no message is retried after this at the latest.
-const MAX_BACKOFF: Duration = Duration::from_secs(60);
+const MAX_BACKOFF: Span = Span::from_seconds(60);
 
 /// Messages under way at most. One that is late holds two threads or three, its own and one of Slurm's for
 /// each node that it waits for.
-pub(super) const MAX_IN_FLIGHT: usize = 128;
+const MAX_IN_FLIGHT: usize = 128;
 /// Nodes that hang are sent so many messages at least, if there are so many of them.
 const MIN_HANGING_MESSAGES: usize = 16;
 
@@ -82,52 +81,59 @@ struct NodeSendState {
     confirmed: u64,
     /// The newest message to it that has come to its end.
     newest_completed: u64,
-    due: Instant,
+    due: Time,
     /// The message that it waits for.
     in_flight: Option<u64>,
     lane: Reachability,
     /// How long after the next failure it is retried.
-    retry: Duration,
+    retry: Span,
 }
 
 struct SentMessage {
     /// With the number of the change that made the orders in it.
     nodes: Vec<(String, u64)>,
     lane: Reachability,
-    since: Instant,
+    since: Time,
     late: bool,
 }
 
 /// A message to be made: nodes and what they shall enforce.
-pub(super) type OrderBatch = BTreeMap<String, NodeOrder>;
+pub type OrderBatch = BTreeMap<String, NodeOrder>;
 
 /// How the nodes of a message answered.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Answers {
-    pub(super) answered: Vec<String>,
-    pub(super) silent: Vec<String>,
+pub struct Answers {
+    /// Nodes that have the message, and no newer one that failed.
+    pub answered: Vec<String>,
+    /// Nodes that do not, and no newer one that is under way.
+    pub silent: Vec<String>,
     /// Nodes that answered, with the number of the change whose orders they have.
-    pub(super) confirmed: Vec<(String, u64)>,
+    pub confirmed: Vec<(String, u64)>,
 }
 
 /// All nodes and the messages under way.
-pub(super) struct SendQueue {
+pub struct SendQueue {
     nodes: BTreeMap<String, NodeSendState>,
     in_flight: BTreeMap<u64, SentMessage>,
     /// Nodes get their orders again after this even if nothing changed.
-    refresh: Duration,
+    refresh: Span,
     /// A message under way for longer is late.
-    late: Duration,
+    late: Span,
     /// A node that got no message for the first time is retried after this.
-    retry: Duration,
+    retry: Span,
 }
 
 impl SendQueue {
-    pub(super) fn new(timing: SendTiming) -> Self {
+    /// Messages under way at most.
+    pub const MAX_IN_FLIGHT: usize = MAX_IN_FLIGHT;
+
+    /// Without nodes.
+    #[must_use]
+    pub fn new(timing: SendTiming) -> Self {
         Self {
             nodes: BTreeMap::new(),
             in_flight: BTreeMap::new(),
-            refresh: timing.time_to_live / 3,
+            refresh: Span(timing.time_to_live.0 / 3),
             late: timing.late,
             retry: timing.retry,
         }
@@ -135,7 +141,7 @@ impl SendQueue {
 
     /// Changes orders, for the `number`th time: those that changed are due now, unless their node does not
     /// answer.
-    pub(super) fn change(&mut self, changes: OrderChanges, number: u64, now: Instant) {
+    pub fn change(&mut self, changes: OrderChanges, number: u64, now: Time) {
         for name in &changes.gone {
             self.nodes.remove(name);
         }
@@ -160,16 +166,16 @@ impl SendQueue {
 
     /// The next message to send, if any is due and may start: to nodes that answer first, then to those that
     /// may, then to those that failed least often, and of these to those that wait longest. O(nodes).
-    pub(super) fn next(&self, now: Instant) -> Option<OrderBatch> {
+    pub fn next(&self, now: Time) -> Option<OrderBatch> {
         self.next_in(&Reachability::ALL, now)
     }
 
     /// The next message to nodes that answer, or may.
-    pub(super) fn next_urgent(&self, now: Instant) -> Option<OrderBatch> {
+    pub fn next_urgent(&self, now: Time) -> Option<OrderBatch> {
         self.next_in(&Reachability::URGENT, now)
     }
 
-    fn next_in(&self, lanes: &[Reachability], now: Instant) -> Option<OrderBatch> {
+    fn next_in(&self, lanes: &[Reachability], now: Time) -> Option<OrderBatch> {
         let open = lanes.iter().filter(|lane| self.is_open(**lane));
         let open: Vec<Reachability> = open.copied().collect();
         let is_due = |node: &NodeSendState| node.is_due(now) && open.contains(&node.lane);
@@ -220,7 +226,7 @@ impl SendQueue {
     }
 
     /// This message is under way.
-    pub(super) fn started(&mut self, message: u64, load: &OrderBatch, now: Instant) {
+    pub fn started(&mut self, message: u64, load: &OrderBatch, now: Time) {
         let mut lane = Reachability::Answers;
         let mut nodes = Vec::new();
         for name in load.keys() {
@@ -240,7 +246,7 @@ impl SendQueue {
     }
 
     /// This message could not even be made: its nodes are retried later.
-    pub(super) fn not_started(&mut self, load: &OrderBatch, now: Instant) {
+    pub fn not_started(&mut self, load: &OrderBatch, now: Time) {
         for name in load.keys() {
             if let Some(node) = self.nodes.get_mut(name) {
                 node.failed(node.lane, now);
@@ -251,7 +257,7 @@ impl SendQueue {
     /// Others no longer wait for messages that are late. Of the nodes that share one, those that
     /// are not known to have their orders are sent them again at once, the others when they would
     /// have been: all of them may have it, which is known when it completes.
-    pub(super) fn mark_late(&mut self, now: Instant) {
+    pub fn mark_late(&mut self, now: Time) {
         for (id, message) in &mut self.in_flight {
             if message.late || now - message.since < self.late {
                 continue;
@@ -273,7 +279,7 @@ impl SendQueue {
     }
 
     /// This message has come to its end; `failed` did not get it.
-    pub(super) fn completed(&mut self, id: u64, failed: &[String], now: Instant) -> Answers {
+    pub fn completed(&mut self, id: u64, failed: &[String], now: Time) -> Answers {
         let mut answers = Answers::default();
         let Some(message) = self.in_flight.remove(&id) else {
             return answers;
@@ -306,7 +312,7 @@ impl SendQueue {
     }
 
     /// Whether nodes that answer, or may, still have to be sent something, or it is under way.
-    pub(super) fn has_to_send(&self, now: Instant) -> bool {
+    pub fn has_to_send(&self, now: Time) -> bool {
         let is_urgent = |node: &NodeSendState| node.lane.is_urgent() && node.is_due(now);
         Reachability::URGENT
             .iter()
@@ -315,12 +321,12 @@ impl SendQueue {
     }
 
     /// How many nodes are due and wait for a message. O(nodes).
-    pub(super) fn due(&self, now: Instant) -> usize {
+    pub fn due(&self, now: Time) -> usize {
         self.nodes.values().filter(|node| node.is_due(now)).count()
     }
 
     /// How many messages are under way, and how many of them are late.
-    pub(super) fn messages(&self) -> (usize, usize) {
+    pub fn messages(&self) -> (usize, usize) {
         let late = self
             .in_flight
             .values()
@@ -330,7 +336,7 @@ impl SendQueue {
     }
 
     /// What is under way is forgotten, and every node that answers is due.
-    pub(super) fn reset_in_flight(&mut self, now: Instant) {
+    pub fn reset_in_flight(&mut self, now: Time) {
         self.in_flight.clear();
         for node in self.nodes.values_mut() {
             node.in_flight = None;
@@ -342,25 +348,25 @@ impl SendQueue {
 }
 
 impl NodeSendState {
-    fn failed(&mut self, lane: Reachability, now: Instant) {
+    fn failed(&mut self, lane: Reachability, now: Time) {
         self.lane = lane;
         self.due = now + self.retry;
-        self.retry = (self.retry * 2).min(MAX_BACKOFF);
+        self.retry = (self.retry + self.retry).min(MAX_BACKOFF);
     }
 
-    fn answered(&mut self, refresh: Instant, retry: Duration, now: Instant) {
+    fn answered(&mut self, refresh: Time, retry: Span, now: Time) {
         self.lane = Reachability::Answers;
         self.retry = retry;
         self.due_after(refresh, now);
     }
 
     /// The node is due again now if it is not known to have its orders, else then.
-    fn due_after(&mut self, refresh: Instant, now: Instant) {
+    fn due_after(&mut self, refresh: Time, now: Time) {
         let has_news = self.number > self.confirmed;
         self.due = if has_news { now } else { refresh };
     }
 
-    fn is_due(&self, now: Instant) -> bool {
+    fn is_due(&self, now: Time) -> bool {
         self.in_flight.is_none() && self.due <= now
     }
 
@@ -385,20 +391,20 @@ mod tests {
 
     use super::*;
 
-    const REFRESH: Duration = Duration::from_secs(20);
-    const LATE: Duration = Duration::from_secs(1);
-    const SECOND: Duration = Duration::from_secs(1);
+    const REFRESH: Span = Span::from_seconds(20);
+    const LATE: Span = Span::from_seconds(1);
+    const SECOND: Span = Span::from_seconds(1);
 
     struct SendQueueFixture {
         queue: SendQueue,
-        now: Instant,
+        now: Time,
         last: u64,
     }
 
     impl SendQueueFixture {
         fn of(nodes: usize) -> Self {
-            let now = Instant::now();
-            let mut queue = SendQueue::new(SendTiming::with_time_to_live(3 * REFRESH));
+            let now = Time::ZERO;
+            let mut queue = SendQueue::new(SendTiming::with_time_to_live(Span::from_seconds(60)));
             queue.change(changes(&(0..nodes).map(name).collect::<Vec<_>>()), 1, now);
             Self {
                 queue,
@@ -459,9 +465,9 @@ mod tests {
         assert_eq!(first.concat().len(), 200);
         assert_eq!(first.concat().iter().collect::<BTreeSet<_>>().len(), 200);
         assert!(first.iter().all(|nodes| nodes.len() <= BATCH));
-        fixture.now += REFRESH - SECOND;
+        fixture.now = fixture.now + (REFRESH - SECOND);
         assert!(fixture.deliver().is_empty());
-        fixture.now += SECOND;
+        fixture.now = fixture.now + SECOND;
         assert_eq!(fixture.deliver().concat().len(), 200);
     }
 
@@ -470,7 +476,7 @@ mod tests {
         let mut fixture = SendQueueFixture::of(BATCH);
         let (message, nodes) = fixture.start().remove(0);
         assert!(fixture.start().is_empty());
-        fixture.now += LATE;
+        fixture.now = fixture.now + LATE;
         fixture.queue.mark_late(fixture.now);
         let alone = fixture.start();
         assert_eq!(alone.len(), BATCH, "each of them for itself");
@@ -478,7 +484,7 @@ mod tests {
             let answers = fixture.queue.completed(*message, &[], fixture.now);
             assert_eq!(answers.answered, *nodes);
         }
-        fixture.now += 10 * SECOND;
+        fixture.now = fixture.now + Span::from_seconds(10);
         assert_eq!(
             fixture.complete(message, &nodes),
             Answers::default(),
@@ -492,7 +498,7 @@ mod tests {
             next.len() == BATCH - 1 && !next.contains(&of[0]),
             "{next:?}"
         );
-        fixture.now += 2 * SECOND;
+        fixture.now = fixture.now + Span::from_seconds(2);
         assert_eq!(fixture.deliver(), vec![of]);
     }
 
@@ -500,19 +506,19 @@ mod tests {
     fn late_message_counts_for_the_nodes_that_it_reached() {
         let mut fixture = SendQueueFixture::of(BATCH);
         let (message, nodes) = fixture.start().remove(0);
-        fixture.now += LATE;
+        fixture.now = fixture.now + LATE;
         fixture.queue.mark_late(fixture.now);
         fixture.queue.change(changes(&nodes[..1]), 2, fixture.now);
-        fixture.now += SECOND;
+        fixture.now = fixture.now + SECOND;
         let (hung, reached) = nodes.split_last().expect("nodes");
         let answers = fixture.complete(message, std::slice::from_ref(hung));
         assert_eq!(answers.answered, *reached);
         assert!(answers.confirmed.iter().all(|(_, number)| *number == 1));
         assert_eq!(answers.silent, [hung.as_str()]);
         assert_eq!(fixture.deliver(), [nodes[..1].to_vec()], "it has news");
-        fixture.now += REFRESH - 2 * SECOND - LATE;
+        fixture.now = fixture.now + (REFRESH - Span::from_seconds(2) - LATE);
         assert_eq!(fixture.deliver(), [[hung.as_str()]], "for no other node");
-        fixture.now += LATE;
+        fixture.now = fixture.now + LATE;
         assert_eq!(
             fixture.deliver().concat(),
             reached[1..],
@@ -525,9 +531,9 @@ mod tests {
         let mut fixture = SendQueueFixture::of(BATCH);
         let (message, nodes) = fixture.start().remove(0);
         fixture.complete(message, &nodes);
-        fixture.now += 2 * SECOND;
+        fixture.now = fixture.now + Span::from_seconds(2);
         assert_eq!(fixture.start().len(), 1);
-        fixture.now += LATE;
+        fixture.now = fixture.now + LATE;
         fixture.queue.mark_late(fixture.now);
         assert_eq!(fixture.deliver().len(), BATCH, "each of them for itself");
     }
@@ -536,7 +542,7 @@ mod tests {
     fn older_message_that_completes_last_does_not_undo_a_newer_one() {
         let mut fixture = SendQueueFixture::of(BATCH);
         let (message, nodes) = fixture.start().remove(0);
-        fixture.now += LATE;
+        fixture.now = fixture.now + LATE;
         fixture.queue.mark_late(fixture.now);
         for (alone, of) in fixture.start() {
             fixture.complete(alone, &of);
@@ -554,9 +560,9 @@ mod tests {
             assert_eq!(answers.silent, nodes);
         }
         for wait in [2, 4, 8, 16, 32, 60, 60] {
-            fixture.now += (wait - 1) * SECOND;
+            fixture.now = fixture.now + Span::from_seconds(wait - 1);
             assert!(fixture.start().is_empty());
-            fixture.now += SECOND;
+            fixture.now = fixture.now + SECOND;
             let mut tried = 0;
             loop {
                 let messages = fixture.start();
@@ -588,11 +594,11 @@ mod tests {
         let mut fixture = SendQueueFixture::of(400);
         fixture.deliver();
         let busy: Vec<String> = (0..200).map(name).collect();
-        fixture.now += REFRESH;
+        fixture.now = fixture.now + REFRESH;
         // Capacity for a part of them in each round.
         let mut refreshed = BTreeSet::new();
         for _ in 0..8 {
-            fixture.now += Duration::from_millis(1);
+            fixture.now = fixture.now + Span(1_000);
             fixture.queue.change(changes(&busy), 2, fixture.now);
             for (message, nodes) in fixture.start() {
                 fixture.complete(message, &[]);

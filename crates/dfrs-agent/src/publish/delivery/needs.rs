@@ -6,20 +6,19 @@
 //! its request are enough, until that is known to the eighth. No answer means that they are not,
 //! and so that it needs more.
 
+use dfrs_core::{Need, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 
-use dfrs_agent::daemons::OrderChanges;
-use dfrs_agent::plan::need_queries::NeedQueries;
-use dfrs_core::Need;
+use crate::daemons::OrderChanges;
+use crate::plan::need_queries::NeedQueries;
 
 /// How often nodes are polled whether a job needs less.
-const LESS_INTERVAL: Duration = Duration::from_secs(10);
+const LESS_INTERVAL: Span = Span::from_seconds(10);
 /// How often they are polled whether one needs more: so long a job that wakes may be held back.
-const MORE_INTERVAL: Duration = Duration::from_secs(2);
+const MORE_INTERVAL: Span = Span::from_seconds(2);
 /// A job that did not need less is not polled for so long: the change was another one's, or is so
 /// on some of its nodes only.
-const UNCHANGED_BACKOFF: Duration = Duration::from_secs(30);
+const UNCHANGED_BACKOFF: Span = Span::from_seconds(30);
 /// Nodes in one query about less.
 const BATCH: usize = 64;
 /// Nodes in one about more, which one that hangs keeps waiting: Slurm sends to so many at once.
@@ -67,7 +66,7 @@ struct NodePolls {
 }
 
 /// When it is polled next; none: a query is under way.
-type NextPoll = Option<Instant>;
+type NextPoll = Option<Time>;
 
 /// How far it is known what a job needs.
 #[derive(Debug)]
@@ -127,12 +126,12 @@ pub(super) struct NeedSchedule {
     nodes: BTreeMap<String, NodePolls>,
     searches: BTreeMap<u32, NeedSearch>,
     /// Jobs that are not polled about less before.
-    backoff: BTreeMap<u32, Instant>,
+    backoff: BTreeMap<u32, Time>,
 }
 
 impl NeedSchedule {
     /// Follows the change of orders of this number.
-    pub(super) fn change(&mut self, changes: &OrderChanges, number: u64, now: Instant) {
+    pub(super) fn change(&mut self, changes: &OrderChanges, number: u64, now: Time) {
         let elsewhere = self.places.change(changes, number).elsewhere;
         for job in elsewhere {
             self.searches.remove(&job);
@@ -155,7 +154,7 @@ impl NeedSchedule {
     /// whose nodes do not all have its orders (`knows`). O(nodes and jobs that are polled).
     pub(super) fn next(
         &mut self,
-        now: Instant,
+        now: Time,
         silent: &BTreeSet<String>,
         knows: impl Fn(u32) -> bool,
     ) -> Option<NeedQuery> {
@@ -193,7 +192,7 @@ impl NeedSchedule {
         &mut self,
         about: NeedQueryKind,
         max: usize,
-        now: Instant,
+        now: Time,
         silent: &BTreeSet<String>,
     ) -> Option<NeedQuery> {
         let mut due = Vec::new();
@@ -217,7 +216,7 @@ impl NeedSchedule {
         &mut self,
         question: &NeedQuery,
         failed: &[String],
-        now: Instant,
+        now: Time,
     ) -> Option<LearnedNeed> {
         if let NeedQueryKind::Enough(job, since, need) = question.about {
             return self.answer_for_job(job, since, need, failed.is_empty(), now);
@@ -231,7 +230,7 @@ impl NeedSchedule {
     }
 
     /// A query that could not be sent is sent again when it is due again.
-    pub(super) fn not_sent(&mut self, question: &NeedQuery, now: Instant) {
+    pub(super) fn not_sent(&mut self, question: &NeedQuery, now: Time) {
         if let NeedQueryKind::Enough(job, ..) = question.about {
             self.searches.remove(&job);
         }
@@ -239,7 +238,7 @@ impl NeedSchedule {
     }
 
     /// What is under way is forgotten.
-    pub(super) fn reset_in_flight(&mut self, now: Instant) {
+    pub(super) fn reset_in_flight(&mut self, now: Time) {
         self.searches.clear();
         for asked in self.nodes.values_mut() {
             asked.less.get_or_insert(now);
@@ -247,7 +246,7 @@ impl NeedSchedule {
         }
     }
 
-    fn schedule_next_poll(&mut self, question: &NeedQuery, now: Instant) {
+    fn schedule_next_poll(&mut self, question: &NeedQuery, now: Time) {
         let interval = match question.about {
             NeedQueryKind::Less => LESS_INTERVAL,
             NeedQueryKind::More => MORE_INTERVAL,
@@ -261,7 +260,7 @@ impl NeedSchedule {
     }
 
     /// Polls those jobs on this node that the change may be of.
-    fn search_on(&mut self, node: &str, about: NeedQueryKind, now: Instant) {
+    fn search_on(&mut self, node: &str, about: NeedQueryKind, now: Time) {
         let is_less = about == NeedQueryKind::Less;
         for (job, counted) in self.places.jobs_on(node) {
             let in_backoff = self.backoff.get(&job).is_some_and(|until| *until > now);
@@ -286,7 +285,7 @@ impl NeedSchedule {
         since: u64,
         need: Need,
         is_enough: bool,
-        now: Instant,
+        now: Time,
     ) -> Option<LearnedNeed> {
         let search = self.searches.get_mut(&job);
         let search = search.filter(|search| {
@@ -323,17 +322,15 @@ fn concerns(about: NeedQueryKind, counted: Need) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dfrs_agent::fixtures::measuring_orders;
+    use crate::fixtures::measuring_orders;
     use proptest::prelude::*;
 
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
-
     /// Nodes that answer by what their jobs need.
     struct NeedsFixture {
         needs: NeedSchedule,
-        now: Instant,
+        now: Time,
         number: u64,
         truth: BTreeMap<(String, u32), u8>,
         counted: BTreeMap<(String, u32), u8>,
@@ -346,7 +343,7 @@ mod tests {
         fn new() -> Self {
             Self {
                 needs: NeedSchedule::default(),
-                now: Instant::now(),
+                now: Time::ZERO,
                 number: 0,
                 truth: BTreeMap::new(),
                 counted: BTreeMap::new(),
@@ -400,7 +397,7 @@ mod tests {
 
         fn wait(&mut self, seconds: u32) {
             for _ in 0..seconds * 5 {
-                self.now += SECOND / 5;
+                self.now = self.now + Span(200_000);
                 self.ask();
             }
         }
@@ -515,7 +512,7 @@ mod tests {
         let mut fixture = NeedsFixture::new();
         fixture.order(&[("a", &[(1, 8)])]);
         fixture.needs("a", 1, 1);
-        fixture.now += LESS_INTERVAL;
+        fixture.now = fixture.now + LESS_INTERVAL;
         let less = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
         let less = less.expect("is due");
         assert_eq!(fixture.needs.answer(&less, &[], fixture.now), None);
@@ -548,12 +545,12 @@ mod tests {
         let mut fixture = NeedsFixture::new();
         fixture.order(&[("a", &[(1, 4)])]);
         fixture.needs("a", 1, 8);
-        fixture.now += MORE_INTERVAL;
+        fixture.now = fixture.now + MORE_INTERVAL;
         let lost = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
         fixture.needs.not_sent(&lost.expect("is due"), fixture.now);
         fixture.wait(3);
         assert_eq!(fixture.learned.first(), Some(&(1, 8)));
-        fixture.now += MORE_INTERVAL;
+        fixture.now = fixture.now + MORE_INTERVAL;
         let lost = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
         assert!(lost.is_some());
         fixture.needs.reset_in_flight(fixture.now);

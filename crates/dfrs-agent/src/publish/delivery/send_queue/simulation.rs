@@ -6,25 +6,25 @@ use std::collections::BTreeSet;
 use super::*;
 
 /// How long caps live without orders.
-const TIME_TO_LIVE: Duration = Duration::from_secs(60);
+const TIME_TO_LIVE: Span = Span::from_seconds(60);
 /// The order sender looks at least so often.
-const TICK: Duration = Duration::from_millis(200);
+const TICK: Span = Span(200_000);
 /// A message under way for longer is late.
-const LATE: Duration = Duration::from_secs(1);
+const LATE: Span = Span::from_seconds(1);
 /// How long a message takes to a node without problems.
-const QUICK: Duration = Duration::from_millis(10);
+const QUICK: Span = Span(10_000);
 
 /// What a node does with a message.
 #[derive(Clone, Copy)]
 enum NodeBehavior {
     /// The node has the message after this time.
-    Answers(Duration),
+    Answers(Span),
     /// The node never has it, which is known after this time.
-    Fails(Duration),
+    Fails(Span),
 }
 
 impl NodeBehavior {
-    fn time(self) -> Duration {
+    fn time(self) -> Span {
         match self {
             NodeBehavior::Answers(time) | NodeBehavior::Fails(time) => time,
         }
@@ -43,22 +43,22 @@ enum MessageRoute {
 struct SimulatedNode {
     nature: NodeBehavior,
     /// When messages came, or will come, and which change they brought.
-    received: Vec<(Instant, u64)>,
+    received: Vec<(Time, u64)>,
     /// When it became known.
-    confirmed: Vec<(Instant, u64)>,
+    confirmed: Vec<(Time, u64)>,
 }
 
 /// What came of it.
 #[derive(Debug, Default)]
 struct DeliveryStats {
     /// The longest time between two messages to a node that answers.
-    longest_gap: Duration,
+    longest_gap: Span,
     /// Nodes that answer and whose caps lapsed.
     lapsed: usize,
     /// The longest time until a change had reached a node that answers.
-    slowest_news: Duration,
+    slowest_news: Span,
     /// The longest time until that was known.
-    slowest_confirmation: Duration,
+    slowest_confirmation: Span,
     messages: u64,
     /// Nodes in all messages together.
     sent: usize,
@@ -69,14 +69,14 @@ struct DeliveryStats {
 struct SimulatedCluster {
     queue: SendQueue,
     way: MessageRoute,
-    begin: Instant,
+    begin: Time,
     /// Until then no node has problems.
-    trouble: Instant,
-    now: Instant,
+    trouble: Time,
+    now: Time,
     nodes: BTreeMap<String, SimulatedNode>,
     /// When all orders changed; the first time is the beginning.
-    changes: Vec<Instant>,
-    completions: BTreeSet<(Instant, u64)>,
+    changes: Vec<Time>,
+    completions: BTreeSet<(Time, u64)>,
     failed: BTreeMap<u64, Vec<String>>,
     outcome: DeliveryStats,
 }
@@ -88,7 +88,7 @@ fn name(index: usize) -> String {
 impl SimulatedCluster {
     /// So many nodes, of which `others` are of another nature, evenly spread.
     fn new(nodes: usize, nature: NodeBehavior, others: usize, other: NodeBehavior) -> Self {
-        let now = Instant::now();
+        let now = Time::ZERO;
         let is_other = |index: usize| (index + 1) * others / nodes > index * others / nodes;
         let simulated = |index| {
             let nature = if is_other(index) { other } else { nature };
@@ -126,13 +126,13 @@ impl SimulatedCluster {
 
     /// No problems at first.
     fn later(mut self) -> Self {
-        self.trouble += Duration::from_secs(65);
+        self.trouble = self.trouble + Span::from_seconds(65);
         self
     }
 
     /// Runs for so many seconds; all orders change at the beginning and then `every` so often.
-    fn run(mut self, seconds: u64, every: Duration) -> DeliveryStats {
-        let end = self.begin + Duration::from_secs(seconds);
+    fn run(mut self, seconds: i64, every: Span) -> DeliveryStats {
+        let end = self.begin + Span::from_seconds(seconds);
         let mut change = self.begin;
         while self.now < end {
             if self.now >= change {
@@ -241,11 +241,11 @@ impl SimulatedCluster {
     }
 
     /// The longest time without a message, from the beginning to the end.
-    fn longest_gap(&self, received: &mut [(Instant, u64)]) -> Duration {
+    fn longest_gap(&self, received: &mut [(Time, u64)]) -> Span {
         received.sort_unstable();
         let times = received.iter().map(|(at, _)| (*at).min(self.now));
         let mut last = self.begin;
-        let mut longest = Duration::ZERO;
+        let mut longest = Span::ZERO;
         for at in times.chain([self.now]) {
             longest = longest.max(at - last);
             last = at;
@@ -254,7 +254,7 @@ impl SimulatedCluster {
     }
 
     /// The longest time from a change to this node's receipt of it, or of a later one.
-    fn slowest(&self, news: &[(Instant, u64)]) -> Duration {
+    fn slowest(&self, news: &[(Time, u64)]) -> Span {
         let changes = (1..).zip(&self.changes);
         let waited = changes.map(|(number, changed)| {
             let seen = news.iter().filter(|(_, seen)| *seen >= number);
@@ -265,13 +265,13 @@ impl SimulatedCluster {
     }
 }
 
-const fn seconds(seconds: u64) -> Duration {
-    Duration::from_secs(seconds)
+const fn seconds(seconds: i64) -> Span {
+    Span::from_seconds(seconds)
 }
 
 const QUICKLY: NodeBehavior = NodeBehavior::Answers(QUICK);
 /// A node that misses one message gets the next one in time.
-const IN_TIME: Duration = seconds(45);
+const IN_TIME: Span = seconds(45);
 
 /// Long enough for caps to lapse once, and for what hangs for a minute to be known.
 fn run(cluster: SimulatedCluster) -> DeliveryStats {
@@ -296,7 +296,7 @@ fn hanging(nodes: usize, of_them: usize) -> SimulatedCluster {
 
 #[test]
 fn thousands_of_nodes_that_are_all_a_bit_slow_keep_their_caps() {
-    let slow = NodeBehavior::Answers(Duration::from_millis(1500));
+    let slow = NodeBehavior::Answers(Span(1_500_000));
     assert_in_time(SimulatedCluster::all(2000, slow));
     assert_in_time(SimulatedCluster::all(3000, slow));
 }

@@ -7,15 +7,16 @@
 //! eighths publishes none: its node counts with all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 
-use dfrs_agent::daemons::EIGHTHS;
+use dfrs_core::{Span, Time};
+
+use crate::daemons::EIGHTHS;
 
 /// How often nodes are polled.
-const INTERVAL: Duration = Duration::from_secs(30);
+const INTERVAL: Span = Span::from_seconds(30);
 /// A node on which a job came back is polled after this: what it leaves in swap is no longer for
 /// parked jobs.
-const AFTER_RETURN: Duration = Duration::from_secs(2);
+const AFTER_RETURN: Span = Span::from_seconds(2);
 /// Nodes in one query.
 const BATCH: usize = 64;
 
@@ -57,15 +58,15 @@ struct SwapSearch {
     /// What is polled next, or now.
     query: SwapQueryKind,
     /// When; `None`: a query is under way.
-    due: Option<Instant>,
+    due: Option<Time>,
     /// So many eighths are there, and so many are not.
     bounds: (u8, u8),
     /// The node is polled again at this time, once this search is over.
-    recheck_at: Option<Instant>,
+    recheck_at: Option<Time>,
 }
 
 impl SwapSearch {
-    fn new(now: Instant) -> Self {
+    fn new(now: Time) -> Self {
         Self {
             query: SwapQueryKind::Any,
             due: Some(now),
@@ -104,7 +105,7 @@ impl SwapSearch {
     }
 
     /// The search is over, and the next one begins later.
-    fn finish_search(&mut self, now: Instant) {
+    fn finish_search(&mut self, now: Time) {
         let next = now + INTERVAL;
         let recheck_at = self.recheck_at.take();
         self.query = SwapQueryKind::Any;
@@ -124,7 +125,7 @@ impl SwapSchedule {
         &mut self,
         more: impl Iterator<Item = &'a String>,
         fewer: &BTreeSet<String>,
-        now: Instant,
+        now: Time,
     ) {
         self.nodes.retain(|name, _| !fewer.contains(name));
         for name in more {
@@ -135,7 +136,7 @@ impl SwapSchedule {
     }
 
     /// A parked job comes back on this node, or has ended there.
-    pub(super) fn returned(&mut self, node: &str, now: Instant) {
+    pub(super) fn returned(&mut self, node: &str, now: Time) {
         let Some(node) = self.nodes.get_mut(node) else {
             return;
         };
@@ -147,7 +148,7 @@ impl SwapSchedule {
     }
 
     /// Nodes that are due and `silent`: nothing is known of these, and they are not polled.
-    pub(super) fn skip_silent(&mut self, silent: &BTreeSet<String>, now: Instant) -> LearnedSwap {
+    pub(super) fn skip_silent(&mut self, silent: &BTreeSet<String>, now: Time) -> LearnedSwap {
         let mut passed = Vec::new();
         for (name, node) in &mut self.nodes {
             if node.due.is_some_and(|due| due <= now) && silent.contains(name) {
@@ -159,7 +160,7 @@ impl SwapSchedule {
     }
 
     /// The next query that is due: searches that have begun are ended first. O(nodes).
-    pub(super) fn next(&mut self, now: Instant) -> Option<SwapQuery> {
+    pub(super) fn next(&mut self, now: Time) -> Option<SwapQuery> {
         let is_due = |node: &&SwapSearch| node.due.is_some_and(|due| due <= now);
         let due = self.nodes.values().filter(is_due);
         let first = due.min_by_key(|node| (node.query == SwapQueryKind::Any, node.due))?;
@@ -179,7 +180,7 @@ impl SwapSchedule {
         &mut self,
         question: &SwapQuery,
         failed: &[String],
-        now: Instant,
+        now: Time,
     ) -> LearnedSwap {
         let mut learned = Vec::new();
         for name in &question.nodes {
@@ -197,7 +198,7 @@ impl SwapSchedule {
     }
 
     /// A query that could not be sent is sent again when it is due again.
-    pub(super) fn not_sent(&mut self, question: &SwapQuery, now: Instant) {
+    pub(super) fn not_sent(&mut self, question: &SwapQuery, now: Time) {
         for name in &question.nodes {
             if let Some(node) = self.nodes.get_mut(name) {
                 node.finish_search(now);
@@ -206,7 +207,7 @@ impl SwapSchedule {
     }
 
     /// What is under way is forgotten.
-    pub(super) fn reset_in_flight(&mut self, now: Instant) {
+    pub(super) fn reset_in_flight(&mut self, now: Time) {
         for node in self.nodes.values_mut() {
             *node = SwapSearch::new(now);
         }
@@ -220,7 +221,7 @@ mod tests {
     /// Nodes, and what their dfrsd publish.
     struct SwapFixture {
         swap: SwapSchedule,
-        now: Instant,
+        now: Time,
         /// By node: eighths; `None`: it parks no job.
         truth: BTreeMap<String, Option<u8>>,
         /// Nodes whose dfrsd counts no eighths.
@@ -233,7 +234,7 @@ mod tests {
         fn new(truth: &[(&str, Option<u8>)]) -> Self {
             let named = truth.iter().map(|(name, has)| ((*name).to_owned(), *has));
             let truth: BTreeMap<String, Option<u8>> = named.collect();
-            let now = Instant::now();
+            let now = Time::ZERO;
             let mut swap = SwapSchedule::default();
             swap.change(truth.keys(), &BTreeSet::new(), now);
             Self {
@@ -267,9 +268,9 @@ mod tests {
             }
         }
 
-        fn wait(&mut self, seconds: u64) {
+        fn wait(&mut self, seconds: i64) {
             for _ in 0..seconds {
-                self.now += Duration::from_secs(1);
+                self.now = self.now + Span::from_seconds(1);
                 self.ask();
             }
         }
@@ -376,7 +377,7 @@ mod tests {
         nodes.swap.not_sent(&lost, nodes.now);
         nodes.wait(30);
         assert_eq!(nodes.learned, nodes.truth);
-        nodes.now += INTERVAL;
+        nodes.now = nodes.now + INTERVAL;
         assert!(nodes.swap.next(nodes.now).is_some());
         nodes.learned.clear();
         nodes.swap.reset_in_flight(nodes.now);

@@ -1,0 +1,326 @@
+//! What the node daemons are polled for that they publish as socket names, and when: how much swap
+//! nodes have (`swap`), which of the jobs that are being parked are parked, or cannot be, whether
+//! those that are parked still are (`parked`), and what jobs need (`needs`). The query is a message
+//! to that name; whether it can be delivered is the answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Span, Time};
+
+use super::facts::{DeliveryFacts, ParkingJob};
+use super::needs::{self, NeedSchedule};
+use super::parked::{self, ParkedSchedule};
+use super::swap::{self, SwapSchedule};
+use crate::daemons::OrderChanges;
+
+/// How often nodes are polled about jobs that are being parked, which takes them seconds: each
+/// query is a process that slurmd has to start.
+const PARKED_INTERVAL: Span = Span(500_000);
+/// The longest time between two such queries: it grows with the time that a job has been polled.
+const MAX_PARKED_INTERVAL: Span = Span::from_seconds(5);
+/// How often nodes are polled whether such a job cannot be parked, which no node knows before this
+/// either.
+const STUCK_INTERVAL: Span = Span::from_seconds(2);
+/// Queries under way at the same time, those that are late aside.
+const MAX_ON_TIME: usize = 8;
+
+/// What a change of orders means for what nodes are polled for.
+#[derive(Clone, Debug, Default)]
+pub struct PolledChanges {
+    /// The jobs that each node keeps frozen whose orders changed; the facts say which of these are
+    /// being parked.
+    frozen: BTreeMap<String, BTreeSet<u32>>,
+    gone: BTreeSet<String>,
+    /// The change itself and its number, if it matters to the polling of needs.
+    needs: Option<(OrderChanges, u64)>,
+}
+
+impl PolledChanges {
+    /// Of the change of orders of this number, which these facts have followed. O(nodes that
+    /// changed and their jobs).
+    #[must_use]
+    pub fn new(changes: &OrderChanges, number: u64, facts: &DeliveryFacts) -> Self {
+        let nodes = changes.changed.iter().map(|(name, orders)| {
+            let frozen = orders.jobs.iter().filter(|job| job.frozen);
+            (name.clone(), frozen.map(|job| job.id).collect())
+        });
+        Self {
+            frozen: nodes.collect(),
+            gone: changes.gone.clone(),
+            needs: facts.polls_needs().then(|| (changes.clone(), number)),
+        }
+    }
+}
+
+/// A query to be sent.
+#[derive(Clone, Debug)]
+pub struct DaemonQuery {
+    /// To these nodes,
+    pub nodes: Vec<String>,
+    /// to this address, in which slurmd replaces %n by the node's name.
+    pub address: String,
+    about: PollQuery,
+}
+
+#[derive(Clone, Debug)]
+enum PollQuery {
+    Swap(swap::SwapQuery),
+    /// Of a job that is being parked since the change of orders of that number: whether it is,
+    Parked(u32, u64),
+    /// and whether it cannot be, on some of its nodes.
+    Stuck(u32, u64),
+    /// Of one that was parked: whether it still is.
+    StillParked(parked::ParkedQuery),
+    Need(needs::NeedQuery),
+}
+
+/// When a job that is being parked was polled.
+#[derive(Clone, Copy, Debug)]
+struct ParkingPolls {
+    first: Time,
+    last: Time,
+    /// Whether it cannot be.
+    stuck: Time,
+}
+
+impl ParkingPolls {
+    /// For the first time.
+    fn first(now: Time) -> Self {
+        Self {
+            first: now,
+            last: now,
+            stuck: now,
+        }
+    }
+
+    /// When it is due to poll whether the job is parked.
+    fn due(&self, now: Time) -> Time {
+        let interval = Span((now - self.first).0 / 32);
+        self.last + interval.clamp(PARKED_INTERVAL, MAX_PARKED_INTERVAL)
+    }
+
+    /// When it is due to poll whether it cannot be.
+    fn stuck_due(&self) -> Time {
+        self.stuck + STUCK_INTERVAL
+    }
+}
+
+/// What nodes are polled for, and the queries under way.
+#[derive(Debug)]
+pub struct PollSchedule {
+    late: Span,
+    swap: SwapSchedule,
+    /// Of each job that is being parked.
+    parking_polls: BTreeMap<u32, ParkingPolls>,
+    parked: ParkedSchedule,
+    needs: NeedSchedule,
+    open: BTreeMap<u64, (DaemonQuery, Time)>,
+}
+
+impl PollSchedule {
+    /// Queries under way at most, with those that are late.
+    pub const MAX_IN_FLIGHT: usize = 48;
+
+    /// Without nodes. A query that is under way for longer than `late` is not waited for.
+    #[must_use]
+    pub fn new(late: Span) -> Self {
+        Self {
+            late,
+            swap: SwapSchedule::default(),
+            parking_polls: BTreeMap::new(),
+            parked: ParkedSchedule::default(),
+            needs: NeedSchedule::default(),
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// Follows a change of orders.
+    pub fn change(&mut self, changes: &PolledChanges, facts: &mut DeliveryFacts, now: Time) {
+        let (frozen, gone) = (&changes.frozen, &changes.gone);
+        self.swap.change(frozen.keys(), gone, now);
+        let changed = self.parked.change(frozen, gone, now);
+        facts.forget_not_parked(&changed.jobs);
+        for node in changed.thawing {
+            self.swap.returned(&node, now);
+        }
+        if let Some((changes, number)) = &changes.needs {
+            self.needs.change(changes, *number, now);
+        }
+    }
+
+    /// The next query that is due and may start. It is either `sent` or `not_sent` then. O(nodes
+    /// and jobs that are polled).
+    pub fn next(&mut self, facts: &mut DeliveryFacts, now: Time) -> Option<DaemonQuery> {
+        let passed = self.swap.skip_silent(facts.silent(), now);
+        facts.set_swap(&passed);
+        if !self.has_room(now) {
+            return None;
+        }
+        self.next_about_parking(facts, now)
+            .or_else(|| self.next_about_needs(facts, now))
+            .or_else(|| self.next_about_swap(now))
+            .or_else(|| self.next_about_parked(facts, now))
+    }
+
+    /// Whether another query may start: those that are late are not waited for.
+    fn has_room(&self, now: Time) -> bool {
+        let in_time = |(_, asked): &&(DaemonQuery, Time)| now - *asked < self.late;
+        self.open.len() < Self::MAX_IN_FLIGHT
+            && self.open.values().filter(in_time).count() < MAX_ON_TIME
+    }
+
+    /// Of the nodes of each job that is being parked whether they cannot do it, and more often
+    /// whether they have done it; one query of each kind at a time for each job.
+    fn next_about_parking(&mut self, facts: &DeliveryFacts, now: Time) -> Option<DaemonQuery> {
+        let parking = facts.parkings_to_poll();
+        self.parking_polls
+            .retain(|job, _| parking.contains_key(job));
+        let mut jobs: Vec<(Option<Time>, u32, ParkingJob)> = parking
+            .into_iter()
+            .map(|(job, parking)| (self.parking_polls.get(&job).map(|at| at.last), job, parking))
+            .collect();
+        jobs.sort_by_key(|(last, ..)| *last);
+        for (last, job, parking) in jobs {
+            let is_open = |about: &dyn Fn(&PollQuery) -> bool| {
+                self.open.values().any(|(query, _)| about(&query.about))
+            };
+            let stuck_is_open =
+                is_open(&|about| matches!(about, PollQuery::Stuck(open, _) if *open == job));
+            let parked_is_open =
+                is_open(&|about| matches!(about, PollQuery::Parked(open, _) if *open == job));
+            let polls = self.parking_polls.entry(job);
+            let polls = polls.or_insert_with(|| ParkingPolls::first(now));
+            if polls.stuck_due() <= now && !stuck_is_open {
+                polls.stuck = now;
+                return Some(DaemonQuery {
+                    nodes: parking.nodes,
+                    address: format!("/run/dfrs/%n/stuck.{job}.sock"),
+                    about: PollQuery::Stuck(job, parking.since),
+                });
+            }
+            if (last.is_none() || polls.due(now) <= now) && !parked_is_open {
+                polls.last = now;
+                return Some(DaemonQuery {
+                    nodes: parking.nodes,
+                    address: parked_address(job),
+                    about: PollQuery::Parked(job, parking.since),
+                });
+            }
+        }
+        None
+    }
+
+    /// Of nodes that have such jobs what these need.
+    fn next_about_needs(&mut self, facts: &DeliveryFacts, now: Time) -> Option<DaemonQuery> {
+        let knows = |job| facts.is_measured_on_all_nodes(job);
+        let question = self.needs.next(now, facts.silent(), knows)?;
+        Some(DaemonQuery {
+            nodes: question.nodes.clone(),
+            address: question.address(),
+            about: PollQuery::Need(question),
+        })
+    }
+
+    /// Of nodes that answer how much swap they have.
+    fn next_about_swap(&mut self, now: Time) -> Option<DaemonQuery> {
+        let question = self.swap.next(now)?;
+        Some(DaemonQuery {
+            nodes: question.nodes.clone(),
+            address: question.address(),
+            about: PollQuery::Swap(question),
+        })
+    }
+
+    /// Of nodes whether jobs that are not polled otherwise are still parked there.
+    fn next_about_parked(&mut self, facts: &DeliveryFacts, now: Time) -> Option<DaemonQuery> {
+        let may_be = |job, nodes: &BTreeSet<String>| facts.can_poll_parked(job, nodes);
+        let question = self.parked.next(now, may_be)?;
+        Some(DaemonQuery {
+            nodes: question.1.clone(),
+            address: parked_address(question.0),
+            about: PollQuery::StillParked(question),
+        })
+    }
+
+    /// This query is under way; no other has had this number.
+    pub fn sent(&mut self, id: u64, query: DaemonQuery, now: Time) {
+        self.open.insert(id, (query, now));
+    }
+
+    /// This query could not be sent: it is sent again when it is due again.
+    pub fn not_sent(&mut self, query: &DaemonQuery, now: Time) {
+        match &query.about {
+            PollQuery::Swap(question) => self.swap.not_sent(question, now),
+            PollQuery::StillParked(question) => self.parked.not_sent(question, now),
+            PollQuery::Need(question) => self.needs.not_sent(question, now),
+            PollQuery::Parked(..) | PollQuery::Stuck(..) => {}
+        }
+    }
+
+    /// This query has come to its end; `failed` did not get it.
+    pub fn answered(&mut self, id: u64, failed: &[String], facts: &mut DeliveryFacts, now: Time) {
+        let Some((query, _)) = self.open.remove(&id) else {
+            return;
+        };
+        match query.about {
+            PollQuery::Swap(question) => {
+                facts.set_swap(&self.swap.answer(&question, failed, now));
+            }
+            PollQuery::Parked(job, since) => {
+                if failed.is_empty() {
+                    facts.parked(job, since);
+                }
+            }
+            PollQuery::Stuck(job, since) => {
+                // Only nodes where it is so have the name: here an answer is what counts.
+                if query.nodes.iter().any(|node| !failed.contains(node)) {
+                    facts.stuck(job, since);
+                }
+            }
+            PollQuery::StillParked(question) => {
+                self.still_parked(&question, failed, facts, now);
+            }
+            PollQuery::Need(question) => {
+                if let Some((job, since, need)) = self.needs.answer(&question, failed, now) {
+                    facts.needs(job, since, need);
+                }
+            }
+        }
+    }
+
+    fn still_parked(
+        &mut self,
+        question: &parked::ParkedQuery,
+        failed: &[String],
+        facts: &mut DeliveryFacts,
+        now: Time,
+    ) {
+        let is_current =
+            |node: &&String| !facts.silent().contains(*node) && facts.has_newest_orders(node);
+        let missing: Vec<&String> = failed.iter().filter(is_current).collect();
+        if missing.is_empty() && !failed.is_empty() {
+            // Nodes that do not answer do not count.
+            self.parked.not_sent(question, now);
+        } else if let Some(node) = self.parked.answer(question, &missing, now) {
+            facts.not_parked(question.0, node);
+        }
+    }
+
+    /// What is under way is forgotten.
+    pub fn reset_in_flight(&mut self, now: Time) {
+        self.open.clear();
+        self.needs.reset_in_flight(now);
+        self.swap.reset_in_flight(now);
+        self.parked.reset_in_flight(now);
+    }
+
+    /// How many queries are under way.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.open.len()
+    }
+}
+
+fn parked_address(job: u32) -> String {
+    format!("/run/dfrs/%n/parked.{job}.sock")
+}
