@@ -9,11 +9,11 @@ use dfrs_sim::trace::{MAX_NODES, NODE_CPUS, Trace};
 use serde::Serialize;
 
 use crate::input::{self, SwfModel, TraceSource};
-use crate::options::seconds_above_0;
-use crate::overload;
 use crate::replay::SiteOptions;
 use crate::report::CommandOutcome;
-use crate::runs::progress;
+use dfrs_lab::options::seconds_above_0;
+use dfrs_lab::overload;
+use dfrs_lab::runs::progress;
 
 /// Computes a lower bound on the maximum stretch of any schedule of a trace.
 ///

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use dfrs_sim::trace::open;
 
 use crate::report::{CheckFindings, CheckProblem, CheckReport, CommandOutcome};
-use crate::runs::progress;
+use dfrs_lab::runs::progress;
 
 /// Checks a journal or a dfrs.conf; which of the two it is follows from its content.
 ///

@@ -7,8 +7,8 @@ use dfrs_sim::gaming::{BackgroundLoad, Cheat, Comparison, compare};
 use dfrs_sim::trace::MAX_NODES;
 use dfrs_sim::{Needs, Scheduler, SimSettings};
 
-use crate::options::seconds;
 use crate::report::CommandOutcome;
+use dfrs_lab::options::seconds;
 
 /// Shows what a user gains by gaming.
 ///

@@ -9,8 +9,8 @@ use dfrs_sim::generate::{Lublin, annotate, scale_to_load, write_swf};
 use dfrs_sim::trace::{MAX_NODES, Model, Trace, read_file, write_csv};
 
 use crate::input::SwfModel;
-use crate::outputs;
 use crate::report::CommandOutcome;
+use dfrs_lab::outputs;
 use files::OutputTarget;
 
 /// The most jobs of a trace: with its gaps it takes some thirty years.

@@ -9,9 +9,9 @@ use dfrs_core::Span;
 use dfrs_sim::trace::{self, Model, Trace};
 use dfrs_sim::{Scheduler, never_fits};
 
-use crate::overload;
 use crate::replay::SiteOptions;
 use crate::replay::source::{self, SourceKind};
+use dfrs_lab::overload;
 
 /// How many of the things that were left out are reported one by one.
 const MAX_REPORTED: usize = 20;

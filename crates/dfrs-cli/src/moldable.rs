@@ -14,8 +14,8 @@ use dfrs_moldable::{
     Shuffles, bounds, check, file, online_bounds,
 };
 
-use crate::outputs;
 use crate::report::CommandOutcome;
+use dfrs_lab::outputs;
 
 /// Schedules moldable tasks for makespan and weighted completion time at once (DEMT, SPAA 2004).
 #[derive(Args)]

@@ -19,11 +19,11 @@ use dfrs_sim::trace::{MAX_NODES, Model};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
 
 use crate::input::SwfModel;
-use crate::options::{OrNone, or_none, period, seconds};
-use crate::outputs;
-use crate::policy_arg::PolicyArg;
 use crate::report::CommandOutcome;
 use crate::sim::sim_options::{RunTimeHintArg, swap};
+use dfrs_lab::options::{OrNone, or_none, period, seconds};
+use dfrs_lab::outputs;
+use dfrs_lab::policy_arg::PolicyArg;
 use schedule::ReplaySchedule;
 use source::ReplaySource;
 

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::report::CommandOutcome;
-use crate::runs::Runs;
+use dfrs_lab::runs::Runs;
 use experiment::{Experiment, all};
 use moldable::Ratios;
 use results::Results;

@@ -17,13 +17,13 @@ use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MAX_NODES;
 
 use crate::input::{self, SwfModel, TraceSource};
-use crate::options::seconds_above_0;
-use crate::outputs;
-use crate::overload;
-use crate::policy_arg::{self, PolicyArg};
 use crate::replay::SiteOptions;
 use crate::report::CommandOutcome;
-use crate::runs::Runs;
+use dfrs_lab::options::seconds_above_0;
+use dfrs_lab::outputs;
+use dfrs_lab::overload;
+use dfrs_lab::policy_arg::{self, PolicyArg};
+use dfrs_lab::runs::Runs;
 
 /// Simulates a trace under one or many policies.
 ///

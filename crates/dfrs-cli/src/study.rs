@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dfrs_sim::metrics::CLASSES;
 
-use crate::outputs::save;
 use crate::report::CommandOutcome;
-use crate::runs::Runs;
 use crate::sim::results::MEASURES;
+use dfrs_lab::outputs::save;
+use dfrs_lab::runs::Runs;
 use grid::Grid;
 
 /// Simulates many traces under many policies and settings, and compares them trace by trace.

@@ -20,9 +20,9 @@ use dfrs_sim::trace::{decompressed, open};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::options::seconds;
 use crate::report::CommandOutcome;
 use crate::status::paths;
+use dfrs_lab::options::seconds;
 use follow::Follower;
 use model::TopModel;
 use player::{MAX_SPEED, MIN_SPEED, Player};

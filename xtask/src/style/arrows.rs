@@ -25,7 +25,17 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("crates/dfrs-agent/src/publish/", &["pass"]),
     // The test bed is not linked into slurmctld.
     ("crates/dfrs-agent/src/", &["fixtures", "dfrs_testbed"]),
-    ("src/", &["dfrs_agent::fixtures", "dfrs_testbed"]),
+    // Nor is the laboratory, which knows no command line.
+    (
+        "src/",
+        &[
+            "dfrs_agent::fixtures",
+            "dfrs_testbed",
+            "dfrs_lab",
+            "dfrs_cli",
+        ],
+    ),
+    ("crates/dfrs-lab/src/", &["dfrs_cli"]),
 ];
 
 /// What to print of a file's imports, a line each. Tests may use everything.
@@ -87,6 +97,12 @@ mod tests {
             "use dfrs_testbed::model::ClusterModel;\n",
         );
         assert_eq!(product.len(), 1, "{product:?}");
+        assert_eq!(found("crates/dfrs-lab/src/study.rs"), Vec::<String>::new());
+        let laboratory = problems(
+            Path::new("crates/dfrs-lab/src/study.rs"),
+            "use dfrs_cli::command;\n",
+        );
+        assert_eq!(laboratory.len(), 1, "{laboratory:?}");
         assert_eq!(
             found("crates/dfrs-agent/src/job/life/tests.rs"),
             Vec::<String>::new()

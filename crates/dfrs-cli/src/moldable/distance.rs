@@ -6,7 +6,7 @@ use clap::Args;
 use dfrs_moldable::workload::{WorkloadModel, generate};
 use dfrs_moldable::{Algorithm, Criteria, MoldableInstance, Problem, Shuffles, optimum};
 
-use crate::summary::{mean, quantile, sorted};
+use dfrs_lab::summary::{mean, quantile, sorted};
 
 /// Compares algorithms with the optimum of small instances, generated from seeds.
 ///

@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 use super::ReplayArguments;
 use super::source::ReplaySource;
 use super::timeline::{TimeBinning, Timeline, TimelineBuilder};
-use crate::runs::progress;
+use dfrs_lab::runs::progress;
 
 /// What became of the jobs.
 pub struct ReplaySchedule {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::schedule::{self, ReplaySchedule};
 use super::source::{self, JournalFacts, ReplaySource};
 use super::{PENALTY, ReplayArguments};
-use crate::summary::{mean, quantile, sorted};
+use dfrs_lab::summary::{mean, quantile, sorted};
 
 /// Fewer jobs than these say nothing.
 pub const MIN_JOBS: usize = 10;

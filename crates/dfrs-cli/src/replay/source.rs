@@ -20,8 +20,8 @@ pub use left_out::LeftOutCount;
 
 use super::ReplayArguments;
 use super::show::TimeBase;
-use crate::overload;
-use crate::runs::progress;
+use dfrs_lab::overload;
+use dfrs_lab::runs::progress;
 
 /// What files that are no traces are called.
 pub const DUMP: &str = "a dump of sacct";

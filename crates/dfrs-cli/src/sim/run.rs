@@ -14,7 +14,7 @@ use super::files::{self, EventObserver, SimFailure};
 use super::gantt::GanttBuilder;
 use super::jobs::{self, Starts};
 use super::live::{self, LiveSimulation};
-use crate::runs::{Parts, Runs, digest};
+use dfrs_lab::runs::{Parts, Runs, digest};
 
 /// All that a result depends on.
 #[derive(Serialize)]

@@ -12,7 +12,7 @@ use super::document::{Document, StudyValue};
 use super::measures as all_measures;
 use super::options;
 use super::sources::Block;
-use crate::policy_arg::PolicyArg;
+use dfrs_lab::policy_arg::PolicyArg;
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;

@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::file::{Study, SweptOption};
 use super::options::{self, StudyOptions};
 use super::sources::{self, StudyTrace, TraceFiles};
-use crate::overload;
-use crate::policy_arg;
-use crate::runs::Runs;
 use crate::sim::results::fields;
+use dfrs_lab::overload;
+use dfrs_lab::policy_arg;
+use dfrs_lab::runs::Runs;
 
 /// One combination of options.
 pub struct StudySetting {

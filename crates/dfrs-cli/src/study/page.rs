@@ -5,7 +5,7 @@ use dfrs_sim::metrics::CLASSES;
 
 use super::compare::SummaryLine;
 use super::file::{POLICY, Study};
-use crate::paired::PairedComparison;
+use dfrs_lab::paired::PairedComparison;
 
 /// Fewer traces make no curve.
 const MIN_OF_CHART: usize = 3;

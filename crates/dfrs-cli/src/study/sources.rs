@@ -10,8 +10,8 @@ use dfrs_sim::trace::Trace;
 use super::file::Study;
 use super::options::StudyOptions;
 use crate::input::{self, Input, SwfModel};
-use crate::runs::digest;
-use crate::weeks;
+use dfrs_lab::runs::digest;
+use dfrs_lab::weeks;
 
 /// Traces that belong together: averages are taken over them.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use crate::replay::Replay;
 use crate::replay::compare::{Breakdown, MIN_SHIFT_SECONDS, Shift, breakdowns, worst};
 use crate::replay::schedule::ReplaySchedule;
 use crate::replay::show::{brief, number, significant, unbroken};
-use crate::summary::mean;
+use dfrs_lab::summary::mean;
 
 /// How many of the jobs that lose most are listed.
 const WORST: usize = 10;

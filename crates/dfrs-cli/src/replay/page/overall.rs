@@ -8,7 +8,7 @@ use crate::replay::compare::Shift;
 use crate::replay::schedule::ReplaySchedule;
 use crate::replay::show::{brief, number, seconds_ticks, significant, unbroken};
 use crate::replay::table::verdict;
-use crate::summary::{mean, quantile, sorted};
+use dfrs_lab::summary::{mean, quantile, sorted};
 
 /// Points of a curve of shares.
 const POINTS: u32 = 200;

@@ -15,8 +15,9 @@ const COUNTED: usize = 50;
 pub struct PairedComparison {
     /// Ratio of the geometric means, the first over the second; none if a value is not above 0.
     pub ratio: Option<Ratio>,
-    /// On how many traces the first is smaller, and on how many larger.
+    /// On how many traces the first is smaller.
     pub smaller: usize,
+    /// On how many traces the first is larger.
     pub larger: usize,
     /// How likely such a difference, or a larger one, is by chance alone: by the signs of the differences.
     pub sign: f64,
@@ -29,7 +30,9 @@ pub struct PairedComparison {
 /// there is no interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
+    /// The ratio, above 0.
     pub value: f64,
+    /// Its least and largest value; none of one trace.
     pub interval: Option<(f64, f64)>,
 }
 

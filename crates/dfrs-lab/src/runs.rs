@@ -20,7 +20,9 @@ use store::ResultStore;
 
 /// What a progress bar counts: parts of runs, of which each run has as many.
 pub struct Parts {
+    /// What they are, in the plural.
     pub name: &'static str,
+    /// How many of them a run has.
     pub each: usize,
 }
 

@@ -11,13 +11,14 @@ pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     sorted.get(place).copied().unwrap_or(0.0)
 }
 
+/// The values, ascending.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
-/// Of an empty list 0.
+/// The arithmetic mean; of an empty list 0.
 #[allow(clippy::cast_precision_loss)] // a number of jobs
 pub fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len().max(1) as f64;

@@ -1,0 +1,15 @@
+//! The laboratory: everything that computes, reads traces and writes pages for `dfrs`, the command
+//! line, and for other programs.
+//!
+//! Functions return values, text or files; what is printed, and with which exit code a process ends,
+//! is decided by their callers. An error is one line: what, where, what to do.
+#![forbid(unsafe_code)]
+
+pub mod options;
+pub mod outputs;
+pub mod overload;
+pub mod paired;
+pub mod policy_arg;
+pub mod runs;
+pub mod summary;
+pub mod weeks;
