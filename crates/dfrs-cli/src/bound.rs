@@ -8,9 +8,9 @@ use dfrs_sim::offline_bound_with_progress;
 use dfrs_sim::trace::{MAX_NODES, NODE_CPUS, Trace};
 use serde::Serialize;
 
-use crate::input::{self, SwfModel, TraceSource};
-use crate::replay::SiteOptions;
 use crate::report::CommandOutcome;
+use dfrs_lab::input::SiteOptions;
+use dfrs_lab::input::{self, SwfModel, TraceSource};
 use dfrs_lab::options::seconds_above_0;
 use dfrs_lab::overload;
 use dfrs_lab::runs::progress;

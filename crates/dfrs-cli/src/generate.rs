@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use dfrs_sim::generate::{Lublin, annotate, scale_to_load, write_swf};
 use dfrs_sim::trace::{MAX_NODES, Model, Trace, read_file, write_csv};
 
-use crate::input::SwfModel;
 use crate::report::CommandOutcome;
+use dfrs_lab::input::SwfModel;
 use dfrs_lab::outputs;
 use files::OutputTarget;
 

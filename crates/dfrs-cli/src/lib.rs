@@ -11,7 +11,6 @@ mod explain;
 mod exporter;
 mod gaming;
 mod generate;
-mod input;
 mod moldable;
 mod program;
 mod replay;

@@ -7,7 +7,6 @@ mod jobs;
 mod live;
 pub mod results;
 mod run;
-pub mod sim_options;
 
 use std::path::PathBuf;
 
@@ -16,14 +15,15 @@ use dfrs_core::Span;
 use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MAX_NODES;
 
-use crate::input::{self, SwfModel, TraceSource};
-use crate::replay::SiteOptions;
 use crate::report::CommandOutcome;
+use dfrs_lab::input::SiteOptions;
+use dfrs_lab::input::{self, SwfModel, TraceSource};
 use dfrs_lab::options::seconds_above_0;
 use dfrs_lab::outputs;
 use dfrs_lab::overload;
 use dfrs_lab::policy_arg::{self, PolicyArg};
 use dfrs_lab::runs::Runs;
+use dfrs_lab::sim::sim_options;
 
 /// Simulates a trace under one or many policies.
 ///

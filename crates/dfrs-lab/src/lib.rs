@@ -5,11 +5,15 @@
 //! is decided by their callers. An error is one line: what, where, what to do.
 #![forbid(unsafe_code)]
 
+pub mod input;
 pub mod options;
 pub mod outputs;
 pub mod overload;
 pub mod paired;
 pub mod policy_arg;
+pub mod replay;
 pub mod runs;
+pub mod show;
+pub mod sim;
 pub mod summary;
 pub mod weeks;

@@ -7,8 +7,8 @@ use dfrs_core::Time;
 use serde::Serialize;
 
 use super::paths;
-use crate::replay::shadow::{ShadowComparison, compare};
-use crate::replay::show::{TimeBase, duration, number};
+use dfrs_lab::replay::shadow::{ShadowComparison, compare};
+use dfrs_lab::show::{TimeBase, duration, number};
 
 /// The version of the JSON.
 const VERSION: u32 = 1;

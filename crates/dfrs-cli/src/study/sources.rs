@@ -9,7 +9,7 @@ use dfrs_sim::trace::Trace;
 
 use super::file::Study;
 use super::options::StudyOptions;
-use crate::input::{self, Input, SwfModel};
+use dfrs_lab::input::{self, Input, SwfModel};
 use dfrs_lab::runs::digest;
 use dfrs_lab::weeks;
 

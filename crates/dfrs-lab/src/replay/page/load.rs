@@ -5,8 +5,8 @@ use dfrs_report::{Axis, Chart, Page, Series, Style};
 
 use super::short;
 use crate::replay::Replay;
-use crate::replay::show::{TimeBase, duration};
 use crate::replay::timeline::Timeline;
+use crate::show::{TimeBase, duration};
 
 /// About how many dates an axis names.
 const DATES: i64 = 8;

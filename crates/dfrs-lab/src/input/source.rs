@@ -18,10 +18,11 @@ use dfrs_sim::{Batch, Cost, JobRecord, Scheduler, never_fits};
 
 pub use left_out::LeftOutCount;
 
-use super::ReplayArguments;
-use super::show::TimeBase;
-use dfrs_lab::overload;
-use dfrs_lab::runs::progress;
+use super::model::SwfModel;
+use super::site::SiteOptions;
+use crate::overload;
+use crate::runs::progress;
+use crate::show::TimeBase;
 
 /// What files that are no traces are called.
 pub const DUMP: &str = "a dump of sacct";
@@ -34,6 +35,26 @@ const MAX_REPORTED: usize = 10;
 /// ran. Small files, which are looked at less often than this, are replayed on any.
 const MAX_LOAD: f64 = 1.5;
 const MIN_JOB_VISITS: f64 = 1e7;
+
+/// A file to replay, and how it is read.
+pub struct ReplayFile<'a> {
+    /// The file: a dump of sacct, a journal, or a trace.
+    pub file: &'a Path,
+    /// Parts of a journal before it, oldest first.
+    pub earlier: &'a [PathBuf],
+    /// Number of nodes; none: what the file says.
+    pub nodes: Option<u32>,
+    /// What the processors and the memory of an SWF trace are on nodes.
+    pub model: SwfModel,
+    /// What a dump of sacct needs.
+    pub site: &'a SiteOptions,
+    /// Policies that must be able to start each job.
+    pub policies: Vec<Scheduler>,
+    /// Time between remaps where it is not the policies' own.
+    pub period: Option<Span>,
+    /// Whether a malformed line, or a job that could not have run, is refused and not left out.
+    pub strict: bool,
+}
 
 /// What a journal says of a job besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,11 +230,11 @@ impl ReplaySource {
     }
 
     /// Leaves out jobs that cannot run under one of the schedulers; all get the same jobs.
-    fn drop_unschedulable(&mut self, arguments: &ReplayArguments) -> Result<(), String> {
-        let file = &arguments.file;
+    fn drop_unschedulable(&mut self, wanted: &ReplayFile) -> Result<(), String> {
+        let file = wanted.file;
         let easy = Scheduler::Batch(Batch::Easy);
         let shared = Scheduler::Batch(Batch::EasyShared);
-        let policies = arguments.policies();
+        let policies = &wanted.policies;
         let mut keep = Vec::with_capacity(self.trace.jobs.len());
         let mut dropped = Vec::new();
         let mut core_seconds = 0.0;
@@ -233,7 +254,7 @@ impl ReplaySource {
             }
             dropped.extend(why.map(|why| format!("job {} ({why})", job.id)));
         }
-        if let (true, Some(first)) = (arguments.strict, dropped.first()) {
+        if let (true, Some(first)) = (wanted.strict, dropped.first()) {
             return Err(format!(
                 "{}: {first} does not fit on {} nodes; use more nodes, or leave out --strict to skip such jobs",
                 file.display(),
@@ -252,14 +273,14 @@ impl ReplaySource {
     }
 
     /// Refuses a machine that is far too small for the jobs.
-    fn refuse_overload(&self, arguments: &ReplayArguments) -> Result<(), String> {
-        let mut policies = arguments.policies();
+    fn refuse_overload(&self, wanted: &ReplayFile) -> Result<(), String> {
+        let mut policies = wanted.policies.clone();
         policies.push(Scheduler::Batch(Batch::Easy)); // gets no job that is too wide
         let trace = self.for_dfrs(); // has the most work
-        let overload = overload::of(&trace, self.nodes, &policies, arguments.period);
+        let overload = overload::of(&trace, self.nodes, &policies, wanted.period);
         match overload {
             Some(overload) if overload.load > MAX_LOAD && overload.job_checks > MIN_JOB_VISITS => {
-                Err(format!("{}: {overload}", arguments.file.display()))
+                Err(format!("{}: {overload}", wanted.file.display()))
             }
             _ => Ok(()),
         }
@@ -282,33 +303,32 @@ impl ReplaySource {
 }
 
 /// Reads the file, whatever it is.
-pub fn read_file(arguments: &ReplayArguments) -> Result<ReplaySource, String> {
-    let file = arguments.file.display();
-    let mut input = open_all(&arguments.earlier, &arguments.file)?;
+pub fn read_file(wanted: &ReplayFile) -> Result<ReplaySource, String> {
+    let file = wanted.file.display();
+    let mut input = open_all(wanted.earlier, wanted.file)?;
     let kind = kind(&mut input).map_err(|error| format!("{file}: {error}"))?;
-    let no_swf = |what| arguments.model.for_no_swf(what);
+    let no_swf = |what| wanted.model.for_no_swf(what);
     let no_dump = |mut source: ReplaySource| {
-        arguments.site.for_no_dump(source.kind)?;
-        if let Some(note) = arguments.site.note_for_no_dump() {
+        wanted.site.for_no_dump(source.kind)?;
+        if let Some(note) = wanted.site.note_for_no_dump() {
             let _ = writeln!(source.warnings, "{file}: note: {note}"); // a String takes all
         }
         Ok(source)
     };
     let source = match kind {
         SourceKind::Journal => no_swf(JOURNAL)
-            .and_then(|()| journal::read(arguments, input))
+            .and_then(|()| journal::read(wanted, input))
             .and_then(no_dump),
         SourceKind::Dump => {
-            let site = (&arguments.site, arguments.nodes);
-            no_swf(DUMP)
-                .and_then(|()| accounting::read(&arguments.file, input, site, arguments.strict))
+            let site = (wanted.site, wanted.nodes);
+            no_swf(DUMP).and_then(|()| accounting::read(wanted.file, input, site, wanted.strict))
         }
-        SourceKind::Trace => trace::read(arguments, input).and_then(no_dump),
+        SourceKind::Trace => trace::read(wanted, input).and_then(no_dump),
     };
     let mut source = source.map_err(|error| format!("{file}: {error}"))?;
-    source.refuse_overload(arguments)?;
-    source.drop_unschedulable(arguments)?;
-    source.report_left_out(&arguments.file);
+    source.refuse_overload(wanted)?;
+    source.drop_unschedulable(wanted)?;
+    source.report_left_out(wanted.file);
     Ok(source)
 }
 

@@ -8,7 +8,7 @@ use dfrs_sim::{
     round_limits, use_less,
 };
 
-use dfrs_lab::options::{OrNone, or_none, period, seconds};
+use crate::options::{OrNone, or_none, period, seconds};
 
 /// The most swap of a node, in nodes' memory.
 const MAX_SWAP: i64 = 1000;

@@ -2,24 +2,21 @@
 
 use std::io::BufRead;
 
-use dfrs_sim::trace::{self, MAX_NODES, Model, TraceError, TraceJob};
+use dfrs_sim::trace::{self, MAX_NODES, TraceError, TraceJob};
 
-use super::{ReplaySource, trace_error_text};
-use crate::replay::ReplayArguments;
-use crate::replay::show::{TimeBase, number};
+use super::{ReplayFile, ReplaySource, trace_error_text};
+use crate::input::model::SwfModel;
+use crate::show::{TimeBase, number};
 
 /// A trace whose jobs are the same to all schedulers.
-pub(super) fn read(
-    arguments: &ReplayArguments,
-    input: impl BufRead,
-) -> Result<ReplaySource, String> {
+pub(super) fn read(wanted: &ReplayFile, input: impl BufRead) -> Result<ReplaySource, String> {
     let reading =
-        trace::read(input, arguments.model(), arguments.strict).map_err(|error| match error {
+        trace::read(input, wanted.model.into(), wanted.strict).map_err(|error| match error {
             TraceError::Empty(_) => format!("{}, or a journal", trace_error_text(&error)),
             error => trace_error_text(&error),
         })?;
     let trace = reading.trace;
-    let nodes = arguments
+    let nodes = wanted
         .nodes
         .or(trace.nodes)
         .filter(|nodes| (1..=MAX_NODES).contains(nodes))
@@ -27,8 +24,8 @@ pub(super) fn read(
     let has_memory = trace.has_memory;
     // In SWF the CPU need of a job is that of its processors, which are two on a node of HPC2N.
     let as_it_was = trace.recorded_schedule();
-    let (node_cpus, had): (f64, fn(&TraceJob) -> f64) = match arguments.model() {
-        Model::Hpc2n if as_it_was.is_some() => (2.0, |job| 2.0 * job.nodes_needed()),
+    let (node_cpus, had): (f64, fn(&TraceJob) -> f64) = match wanted.model {
+        SwfModel::Hpc2n if as_it_was.is_some() => (2.0, |job| 2.0 * job.nodes_needed()),
         _ => (1.0, |job| f64::from(job.tasks)),
     };
     let mut source = ReplaySource {
@@ -62,10 +59,10 @@ pub(super) fn read(
         let assumed = "The trace does not say how much memory jobs require, so they require none, and a processor is a node. DFRS looks better than it is where memory is short (`--model`).";
         source.assumed.push(assumed.into());
     }
-    source.note(&arguments.file, reading.invalid_limits.note());
+    source.note(wanted.file, reading.invalid_limits.note());
     let malformed: Vec<String> = reading.bad.iter().map(ToString::to_string).collect();
     source.leave_out(
-        &arguments.file,
+        wanted.file,
         "malformed lines",
         reading.bad_lines,
         &malformed,

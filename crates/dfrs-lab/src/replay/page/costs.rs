@@ -7,7 +7,7 @@ use super::load::days;
 use super::short;
 use crate::replay::Replay;
 use crate::replay::schedule::ReplaySchedule;
-use crate::replay::show::{duration, number, percent, significant};
+use crate::show::{duration, number, percent, significant};
 
 pub fn add(page: &mut Page, replay: &Replay) {
     page.section("What it takes: pauses, moves, swap");

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::Replay;
 use super::compare::Shift;
-use super::show::{duration, number, percent, sentence};
-use dfrs_lab::summary::{mean, quantile, sorted};
+use crate::show::{duration, number, percent, sentence};
+use crate::summary::{mean, quantile, sorted};
 
 /// A line for each schedule, and below it which jobs are better and which are worse off.
 pub fn table(replay: &Replay) -> String {

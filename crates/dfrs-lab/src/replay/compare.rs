@@ -2,9 +2,9 @@
 
 use dfrs_sim::trace::TraceJob;
 
-use super::source::ReplaySource;
 use super::timeline::memory;
-use dfrs_lab::summary::{mean, quantile, sorted};
+use crate::input::source::ReplaySource;
+use crate::summary::{mean, quantile, sorted};
 
 /// A job is better or worse off if it is done more than so many seconds sooner or later than
 /// before; users do not notice less.

@@ -1,6 +1,6 @@
 //! What of a file is not replayed, and how much that is.
 
-use crate::replay::show::{number, percent};
+use crate::show::{number, percent};
 
 /// What is not replayed.
 #[derive(Clone, Debug, PartialEq)]

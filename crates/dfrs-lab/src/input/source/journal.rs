@@ -11,25 +11,21 @@ use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalReader, Pl
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-use super::{JournalFacts, ReplaySource};
-use crate::replay::ReplayArguments;
-use crate::replay::show::{TimeBase, number};
+use super::{JournalFacts, ReplayFile, ReplaySource};
+use crate::show::{TimeBase, number};
 use job::JournalJob;
 
 /// Times of live journals are UNIX seconds; no simulated one lasts until 1990.
 const LIVE_FROM: f64 = 631_152_000.0;
 
-pub(super) fn read(
-    arguments: &ReplayArguments,
-    input: impl BufRead,
-) -> Result<ReplaySource, String> {
+pub(super) fn read(wanted: &ReplayFile, input: impl BufRead) -> Result<ReplaySource, String> {
     let mut lives = JournalJobs::default();
     let mut reader = JournalReader::new(input);
     for event in &mut reader {
         let (line, event) = event.map_err(|error| format!("line {}: {error}", error.line()))?;
         if let Err(what) = lives.take(event) {
             let what = format!("line {line}: {what}");
-            if arguments.strict {
+            if wanted.strict {
                 return Err(format!(
                     "{what}; dfrs check says more, or leave out --strict"
                 ));
@@ -39,8 +35,8 @@ pub(super) fn read(
     }
     let shape = NodeShape::of(&lives.platform)
         .ok_or("has no platform, or one without nodes; dfrs check says more")?;
-    let nodes = arguments.nodes.unwrap_or(shape.count);
-    lives.into_source(arguments, &shape, nodes)
+    let nodes = wanted.nodes.unwrap_or(shape.count);
+    lives.into_source(wanted, &shape, nodes)
 }
 
 /// The node that represents all.
@@ -161,7 +157,7 @@ impl JournalJobs {
 
     fn into_source(
         self,
-        arguments: &ReplayArguments,
+        wanted: &ReplayFile,
         shape: &NodeShape,
         nodes: u32,
     ) -> Result<ReplaySource, String> {
@@ -186,7 +182,7 @@ impl JournalJobs {
                 Err(what) => misfits.push(format!("job {} {what}", life.id)),
             }
         }
-        if let (true, Some(first)) = (arguments.strict, misfits.first()) {
+        if let (true, Some(first)) = (wanted.strict, misfits.first()) {
             return Err(format!("{first}; leave out --strict to skip such jobs"));
         }
         jobs.sort_by_key(|(job, ..)| job.submit);
@@ -259,7 +255,7 @@ impl JournalJobs {
             source.assumed.push(format!("The journal does not know the run time of {} jobs: the progress that they made counts.", number(measured)));
         }
         source.assumed.push("In the curve of the CPU in use, as it was takes each job as if it had run from its first start at full speed.".into());
-        let file = &arguments.file;
+        let file = wanted.file;
         source.leave_out(
             file,
             "events that make no sense (dfrs check says more)",

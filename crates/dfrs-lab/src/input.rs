@@ -1,17 +1,21 @@
 //! The trace as all policies get it, for every command that reads one.
 
+mod model;
+mod site;
+pub(crate) mod source;
+
 use std::fmt::Write;
 use std::io::BufRead;
 use std::path::Path;
 
-use clap::ValueEnum;
 use dfrs_core::Span;
-use dfrs_sim::trace::{self, Model, Trace};
+use dfrs_sim::trace::{self, Trace};
 use dfrs_sim::{Scheduler, never_fits};
 
-use crate::replay::SiteOptions;
-use crate::replay::source::{self, SourceKind};
-use dfrs_lab::overload;
+use crate::overload;
+pub use model::SwfModel;
+pub use site::SiteOptions;
+use source::SourceKind;
 
 /// How many of the things that were left out are reported one by one.
 const MAX_REPORTED: usize = 20;
@@ -19,42 +23,17 @@ const MAX_REPORTED: usize = 20;
 /// How often a simulation may look at a job because the machine is too small: that takes some ten minutes.
 const MAX_JOB_VISITS: f64 = 2e9;
 
-/// How SWF traces are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SwfModel {
-    /// A processor is a node, and no job requires memory
-    Processors,
-    /// The papers' rule for HPC2N: dual-core nodes with 2 GB, jobs with the memory of the trace
-    Hpc2n,
-}
-
-impl SwfModel {
-    /// Refuses a model for a file that is no SWF; `what` says what it is.
-    pub fn for_no_swf(self, what: &str) -> Result<(), String> {
-        match self {
-            Self::Processors => Ok(()),
-            Self::Hpc2n => Err(format!(
-                "is {what}, and --model hpc2n is for SWF; leave it out"
-            )),
-        }
-    }
-}
-
-impl From<SwfModel> for Model {
-    fn from(model: SwfModel) -> Self {
-        match model {
-            SwfModel::Processors => Self::Processors,
-            SwfModel::Hpc2n => Self::Hpc2n,
-        }
-    }
-}
-
 /// Where a trace comes from, and how it is read.
 pub struct TraceSource<'a> {
+    /// Its file.
     pub trace: &'a Path,
+    /// Number of nodes; none: what the file says.
     pub nodes: Option<u32>,
+    /// What the processors and the memory of an SWF trace are on nodes.
     pub model: SwfModel,
+    /// What a dump of sacct needs.
     pub site: &'a SiteOptions,
+    /// Whether a malformed line, or a job that can never start, is refused and not left out.
     pub strict: bool,
     /// Time between remaps where it is not the policies' own.
     pub period: Option<Span>,
@@ -64,12 +43,19 @@ pub struct TraceSource<'a> {
 
 /// A trace, the number of nodes, and what users should know about them.
 pub struct Input {
+    /// The jobs that all policies can start; at least one.
     pub trace: Trace,
+    /// Number of nodes.
     pub nodes: u32,
+    /// For standard error, a line each.
     pub notes: String,
 }
 
 /// Reads the trace and leaves out what some of the policies can never start.
+///
+/// # Errors
+///
+/// One line: the file cannot be read or is no trace, the machine is far too small, or no job is left.
 pub fn read(source: &TraceSource, policies: &[Scheduler]) -> Result<Input, String> {
     let file = source.trace.display();
     let (mut trace, mut notes) = open_and_read(source)?;

@@ -5,11 +5,11 @@ use dfrs_report::{Cell, Page, Table};
 use dfrs_sim::Cost;
 use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
 
-use crate::replay::show::{number, percent, sentence, significant};
-use crate::replay::{Replay, ReplayArguments};
+use crate::replay::{Replay, ReplayOptions};
+use crate::show::{number, percent, sentence, significant};
 use crate::sim::sim_options::RunTimeHintArg;
 
-pub fn add(page: &mut Page, arguments: &ReplayArguments, replay: &Replay) {
+pub fn add(page: &mut Page, options: &ReplayOptions, replay: &Replay) {
     let source = &replay.source;
     page.section("What this page rests on");
     page.heading("Assumed");
@@ -32,14 +32,14 @@ pub fn add(page: &mut Page, arguments: &ReplayArguments, replay: &Replay) {
         "EASY/shared keeps whole CPUs and memory on single nodes, as Slurm does where nodes are shared (CR_Core_Memory, OverSubscribe=NO).".into(),
         format!(
             "A job that was paused or moved makes no progress for {} s when it is back{}.",
-            significant(arguments.penalty.seconds(), 1),
-            costs(arguments),
+            significant(options.penalty.seconds(), 1),
+            costs(options),
         ),
-        format!("The swap of a node holds {} of its memory.", swap(arguments)),
-        mobility(arguments, &source.trace),
+        format!("The swap of a node holds {} of its memory.", swap(options)),
+        mobility(options, &source.trace),
         "A job that gets half of the CPU that it needs takes twice as long; caches, memory bandwidth and network of jobs that share a node are not simulated.".into(),
     ];
-    assumed.extend(settings_of_policies(arguments, &source.trace));
+    assumed.extend(settings_of_policies(options, &source.trace));
     assumed.extend(unlimited(&source.trace));
     assumed.extend(source.assumed.iter().cloned());
     page.list(&assumed);
@@ -77,13 +77,13 @@ pub fn add(page: &mut Page, arguments: &ReplayArguments, replay: &Replay) {
 }
 
 /// What jobs can do, and how it was drawn where they differ.
-fn mobility(arguments: &ReplayArguments, trace: &Trace) -> String {
+fn mobility(options: &ReplayOptions, trace: &Trace) -> String {
     let mut text = format!(
         "How jobs under DFRS can give up their places: {}",
-        arguments.mobility
+        options.mobility
     );
     if text.contains(',') {
-        text += &format!(", drawn with the seed {}", arguments.seed);
+        text += &format!(", drawn with the seed {}", options.seed);
     }
     let has_mobility = |job: &&TraceJob| job.declared_mobility.is_some();
     let given = trace.jobs.iter().filter(has_mobility).count();
@@ -94,7 +94,7 @@ fn mobility(arguments: &ReplayArguments, trace: &Trace) -> String {
 }
 
 /// The settings of policies of DFRS, as far as they are not the defaults.
-fn settings_of_policies(arguments: &ReplayArguments, trace: &Trace) -> Vec<String> {
+fn settings_of_policies(options: &ReplayOptions, trace: &Trace) -> Vec<String> {
     let mut notes = Vec::new();
     let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
     if knows_none {
@@ -103,24 +103,24 @@ fn settings_of_policies(arguments: &ReplayArguments, trace: &Trace) -> Vec<Strin
                 .to_owned(),
         );
     }
-    if arguments.run_time_hint == RunTimeHintArg::Limits {
+    if options.run_time_hint == RunTimeHintArg::Limits {
         let none = if knows_none { "; no job has one" } else { "" };
         notes.push(format!(
             "Policies with GreedyPMC take jobs for long by their time limits, as far as these have been true (--run-time-hint limits){none}."
         ));
     }
-    if let Some(period) = arguments.period {
+    if let Some(period) = options.period {
         notes.push(format!(
             "Policies that look at all jobs periodically do so every {} s (--period).",
             period.seconds()
         ));
     }
-    if let Some(ceiling) = arguments.load_ceiling.0 {
+    if let Some(ceiling) = options.load_ceiling.0 {
         notes.push(format!(
             "DFRS puts no more load than {ceiling} on a node (--load-ceiling)."
         ));
     }
-    if let Some(least) = arguments.parallel_least_yield.0 {
+    if let Some(least) = options.parallel_least_yield.0 {
         notes.push(format!(
             "Jobs on several nodes have a yield of at least {least} under policies with GreedyPMC (--parallel-least-yield)."
         ));
@@ -155,17 +155,17 @@ fn seconds(cost: Cost) -> String {
     }
 }
 
-fn swap(arguments: &ReplayArguments) -> String {
+fn swap(options: &ReplayOptions) -> String {
     #[allow(clippy::cast_precision_loss)] // to be looked at
-    let share = arguments.swap.0 as f64 / NODE_MEMORY.0 as f64;
+    let share = options.swap.0 as f64 / NODE_MEMORY.0 as f64;
     percent(share)
 }
 
-fn costs(arguments: &ReplayArguments) -> String {
+fn costs(options: &ReplayOptions) -> String {
     let mut text = String::new();
     for (cost, what) in [
-        (arguments.park_cost, "parked"),
-        (arguments.checkpoint_cost, "checkpointed"),
+        (options.park_cost, "parked"),
+        (options.checkpoint_cost, "checkpointed"),
     ] {
         if let Some(cost) = cost {
             text += &format!(", if it was {what}: {}", seconds(cost));

@@ -9,9 +9,9 @@ use dfrs_sim::{Batch, Scheduler};
 use serde::Serialize;
 
 use super::schedule::{self, ReplaySchedule};
-use super::source::{self, JournalFacts, ReplaySource};
-use super::{PENALTY, ReplayArguments};
-use dfrs_lab::summary::{mean, quantile, sorted};
+use super::{PENALTY, ReplayOptions};
+use crate::input::source::{self, JournalFacts, ReplayFile, ReplaySource};
+use crate::summary::{mean, quantile, sorted};
 
 /// Fewer jobs than these say nothing.
 pub const MIN_JOBS: usize = 10;
@@ -19,9 +19,11 @@ pub const MIN_JOBS: usize = 10;
 /// A journal's jobs as Slurm scheduled them, and in simulations.
 #[derive(Debug, Serialize)]
 pub struct ShadowComparison {
-    /// First and last submission of the jobs that count, in UNIX seconds.
+    /// First submission of the jobs that count, in UNIX seconds.
     pub from: f64,
+    /// Last submission of the jobs that count, in UNIX seconds.
     pub to: f64,
+    /// Number of nodes.
     pub nodes: u32,
     /// Jobs that count: they came, ran and ended while the journal was written.
     pub jobs: usize,
@@ -40,21 +42,30 @@ pub struct ShadowComparison {
 /// Jobs that are not simulated.
 #[derive(Debug, Serialize)]
 pub struct ShadowLeftOut {
+    /// What they are, in the plural.
     pub why: String,
+    /// How many there are.
     pub jobs: usize,
 }
 
 /// What became of the jobs that count. Times in seconds.
 #[derive(Debug, Serialize)]
 pub struct ShadowRow {
+    /// What is shown of it.
     pub name: String,
+    /// Whether it is no recorded schedule.
     pub simulated: bool,
+    /// From submission to the first start.
     pub mean_wait: f64,
+    /// Stretches are bounded.
     pub mean_stretch: f64,
+    /// Half of the jobs have a smaller one.
     pub median_stretch: f64,
+    /// The worst.
     pub largest_stretch: f64,
-    /// How often these jobs gave up their places, or changed them.
+    /// How often these jobs gave up their places.
     pub pauses: u64,
+    /// How often these jobs changed their places.
     pub migrations: u64,
 }
 
@@ -69,12 +80,14 @@ pub fn compare(
     journal: &Path,
     config: &Config,
 ) -> Result<ShadowComparison, String> {
-    let mut arguments = ReplayArguments::of_journal(journal, &config.policy, mobility(config))?;
-    arguments.earlier = earlier.to_vec();
-    arguments.penalty = move_cost(config);
-    let mut source = source::read_file(&arguments)?;
-    arguments.swap = swap(config, &source);
-    arguments.mobility.draw(arguments.seed, &mut source.trace);
+    let mut options = ReplayOptions::of_journal(&config.policy, mobility(config))?;
+    options.penalty = move_cost(config);
+    let mut source = source::read_file(&ReplayFile {
+        earlier,
+        ..options.file(journal, false)
+    })?;
+    options.swap = swap(config, &source);
+    options.mobility.draw(options.seed, &mut source.trace);
     let counts: Vec<bool> = source
         .journal_facts
         .iter()
@@ -88,7 +101,7 @@ pub fn compare(
         ));
     }
     let control = vec![Scheduler::Batch(Batch::EasyShared)];
-    let schedules = schedule::schedules_with(control, &arguments, &source)?;
+    let schedules = schedule::schedules_with(control, journal, &options, &source)?;
     let submitted = || {
         let jobs = source.trace.jobs.iter().zip(&counts);
         let counted = jobs.filter(|(_, counts)| **counts);

@@ -6,9 +6,9 @@ use super::{names, short};
 use crate::replay::Replay;
 use crate::replay::compare::Shift;
 use crate::replay::schedule::ReplaySchedule;
-use crate::replay::show::{brief, number, seconds_ticks, significant, unbroken};
 use crate::replay::table::verdict;
-use dfrs_lab::summary::{mean, quantile, sorted};
+use crate::show::{brief, number, seconds_ticks, significant, unbroken};
+use crate::summary::{mean, quantile, sorted};
 
 /// Points of a curve of shares.
 const POINTS: u32 = 200;

@@ -6,8 +6,8 @@ use super::{main_schedules, short};
 use crate::replay::Replay;
 use crate::replay::compare::{Breakdown, MIN_SHIFT_SECONDS, Shift, breakdowns, worst};
 use crate::replay::schedule::ReplaySchedule;
-use crate::replay::show::{brief, number, significant, unbroken};
-use dfrs_lab::summary::mean;
+use crate::show::{brief, number, significant, unbroken};
+use crate::summary::mean;
 
 /// How many of the jobs that lose most are listed.
 const WORST: usize = 10;

@@ -1,6 +1,7 @@
 //! The jobs of a file under one scheduler after the other.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::thread;
 
 use dfrs_proto::journal::{EventKind, JournalEvent};
@@ -9,10 +10,10 @@ use dfrs_sim::trace::Trace;
 use dfrs_sim::{Batch, JobRecord, Scheduler, SimOutcome, SimSettings, simulate};
 use indicatif::ProgressBar;
 
-use super::ReplayArguments;
-use super::source::ReplaySource;
+use super::ReplayOptions;
 use super::timeline::{TimeBinning, Timeline, TimelineBuilder};
-use dfrs_lab::runs::progress;
+use crate::input::source::ReplaySource;
+use crate::runs::progress;
 
 /// What became of the jobs.
 pub struct ReplaySchedule {
@@ -67,28 +68,30 @@ impl ReplaySchedule {
 }
 
 /// The recorded schedule (where it is known), EASY on whole and on shared nodes, and the policies
-/// as they were requested; simulations side by side.
+/// as they were requested; simulations side by side. `file` is the source's, for errors.
 pub fn all(
-    arguments: &ReplayArguments,
+    file: &Path,
+    options: &ReplayOptions,
     source: &ReplaySource,
 ) -> Result<Vec<ReplaySchedule>, String> {
     let wanted = vec![
         Scheduler::Batch(Batch::Easy),
         Scheduler::Batch(Batch::EasyShared),
     ];
-    schedules_with(wanted, arguments, source)
+    schedules_with(wanted, file, options, source)
 }
 
 /// The recorded schedule (where it is known), these batch schedulers, and the policies as they were
-/// requested; simulations side by side.
+/// requested; simulations side by side. `file` is the source's, for errors.
 pub fn schedules_with(
     mut wanted: Vec<Scheduler>,
-    arguments: &ReplayArguments,
+    file: &Path,
+    options: &ReplayOptions,
     source: &ReplaySource,
 ) -> Result<Vec<ReplaySchedule>, String> {
     let cut = TimeBinning::of(&source.trace);
-    let settings = arguments.settings(source);
-    for policy in arguments.policies() {
+    let settings = options.settings(source);
+    for policy in options.policies() {
         if !wanted.contains(&policy) {
             wanted.push(policy);
         }
@@ -126,7 +129,7 @@ pub fn schedules_with(
         ));
     }
     for schedule in simulated {
-        schedules.push(schedule.map_err(|error| format!("{}: {error}", arguments.file.display()))?);
+        schedules.push(schedule.map_err(|error| format!("{}: {error}", file.display()))?);
     }
     let lengths = schedules.iter().map(|schedule| schedule.timeline.bins());
     let longest = lengths.max().unwrap_or(0);

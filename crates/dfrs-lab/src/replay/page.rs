@@ -9,11 +9,11 @@ mod overall;
 use dfrs_report::Page;
 
 use super::schedule::ReplaySchedule;
-use super::show::number;
-use super::{Replay, ReplayArguments};
+use super::{Replay, ReplayOptions};
+use crate::show::number;
 
 /// The whole page.
-pub fn page(arguments: &ReplayArguments, replay: &Replay) -> String {
+pub fn page(options: &ReplayOptions, replay: &Replay) -> String {
     let source = &replay.source;
     let first = source.first();
     let (clock, after) = (source.clock, &replay.schedules[replay.after].name);
@@ -32,7 +32,7 @@ pub fn page(arguments: &ReplayArguments, replay: &Replay) -> String {
     jobs::add(&mut page, replay);
     load::add(&mut page, replay);
     costs::add(&mut page, replay);
-    limits::add(&mut page, arguments, replay);
+    limits::add(&mut page, options, replay);
     page.to_html()
 }
 

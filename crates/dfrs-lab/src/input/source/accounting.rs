@@ -8,8 +8,8 @@ use dfrs_sim::trace::sacct::{
 };
 
 use super::{ReplaySource, bytes};
-use crate::replay::SiteOptions;
-use crate::replay::show::{TimeBase, number, percent, significant};
+use crate::input::site::SiteOptions;
+use crate::show::{TimeBase, number, percent, significant};
 
 /// The dump, which `file` names to people, of a site with so many nodes.
 pub fn read(

@@ -1,0 +1,228 @@
+//! Replays: what would a site's own month have been under DFRS?
+
+mod compare;
+mod page;
+mod schedule;
+pub mod shadow;
+mod table;
+mod timeline;
+
+use std::path::Path;
+
+use clap::Args;
+use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, Span};
+use dfrs_proto::conf::DEFAULT_POLICY;
+use dfrs_sim::trace::MAX_NODES;
+use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
+
+use crate::input::source::{self, ReplayFile, ReplaySource};
+use crate::input::{SiteOptions, SwfModel};
+use crate::options::{OrNone, or_none, period, seconds};
+use crate::policy_arg::PolicyArg;
+use crate::sim::sim_options::{RunTimeHintArg, swap};
+use schedule::ReplaySchedule;
+
+/// In which a job that was paused or moved makes no progress, by the papers.
+const PENALTY: Span = Span::from_seconds(300);
+
+/// How a file is read, and under what its jobs are simulated.
+#[derive(Args)]
+pub struct ReplayOptions {
+    /// Number of nodes; left out: what a journal or the MaxProcs of SWF says
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_NODES)))]
+    nodes: Option<u32>,
+    #[command(flatten)]
+    site: SiteOptions,
+    /// A policy of DFRS (see dfrs sim --list-policies); may be given many times: the page looks closely at the
+    /// first
+    #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
+    policies: Vec<PolicyArg>,
+    /// How jobs can give up their places, if the trace does not say it: shares of the kinds checkpoint, park,
+    /// restart and never; what is left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where
+    /// nodes have swap
+    #[arg(long, value_name = "KIND=SHARE,…", default_value = "park=1")]
+    mobility: MobilityShares,
+    /// What the kinds of jobs are drawn from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Seconds in which a job that was paused or moved makes no progress when it is back
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    penalty: Span,
+    /// In place of the penalty for parked jobs: seconds (30), seconds for each GB that they have on a node
+    /// (2/GB), or both (30+2/GB)
+    #[arg(long, value_name = "COST")]
+    park_cost: Option<Cost>,
+    /// In place of the penalty for checkpointed jobs: as --park-cost
+    #[arg(long, value_name = "COST")]
+    checkpoint_cost: Option<Cost>,
+    /// Swap of a node for parked jobs, as a multiple of its memory
+    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
+    swap: Bytes,
+    /// Seconds between periodic remaps; left out: what the policy's name says, else 600. Not with a policy whose
+    /// name says another
+    #[arg(long, value_name = "SECONDS", value_parser = period)]
+    period: Option<Span>,
+    /// What policies of DFRS that use run times (GreedyPMC) may know of them
+    #[arg(long, value_enum, default_value_t = RunTimeHintArg::None)]
+    run_time_hint: RunTimeHintArg,
+    /// The least yield that policies of DFRS that have one (GreedyPMC) give jobs on several nodes,
+    /// from 0.01 to 1, or none
+    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
+    parallel_least_yield: OrNone<LeastYield>,
+    /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
+    /// need more than twice what it has
+    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = or_none::<LoadCeiling>)]
+    load_ceiling: OrNone<LoadCeiling>,
+    /// What the processors and the memory of an SWF trace are on nodes
+    #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
+    model: SwfModel,
+}
+
+impl ReplayOptions {
+    /// What `dfrs replay` has by default, for a journal, under the policy and with the swap of a dfrs.conf.
+    /// `mobility`: what its jobs can do.
+    fn of_journal(policy: &Policy, mobility: Mobility) -> Result<Self, String> {
+        let mobility = format!("{mobility}=1").to_lowercase();
+        Ok(Self {
+            nodes: None,
+            site: SiteOptions::none(),
+            policies: vec![Scheduler::Dfrs(policy.clone()).into()],
+            mobility: mobility.parse().map_err(|error| format!("{error}"))?,
+            seed: 1,
+            penalty: PENALTY,
+            park_cost: None,
+            checkpoint_cost: None,
+            swap: Bytes::ZERO,
+            period: None,
+            run_time_hint: RunTimeHintArg::None,
+            parallel_least_yield: OrNone(policy.settings.parallel_least_yield),
+            load_ceiling: OrNone(policy.settings.load_ceiling),
+            model: SwfModel::Processors,
+        })
+    }
+
+    /// The policies as they run.
+    fn policies(&self) -> Vec<Scheduler> {
+        let at = |asked: &PolicyArg| asked.at(self.period);
+        self.policies.iter().map(at).collect()
+    }
+
+    /// The file, read with these options.
+    fn file<'a>(&'a self, file: &'a Path, strict: bool) -> ReplayFile<'a> {
+        ReplayFile {
+            file,
+            earlier: &[],
+            nodes: self.nodes,
+            model: self.model,
+            site: &self.site,
+            policies: self.policies(),
+            period: self.period,
+            strict,
+        }
+    }
+
+    /// Refuses policies that cannot run so, and such as have nothing of DFRS.
+    ///
+    /// # Errors
+    ///
+    /// One line.
+    pub fn check(&self) -> Result<(), String> {
+        let mut asked = self.policies.iter();
+        asked.try_for_each(|asked| asked.check(self.period))?;
+        match self.policies().iter().any(is_dfrs) {
+            true => Ok(()),
+            false => Err(format!(
+                "no --policy is one of DFRS; add for example {DEFAULT_POLICY}, or use dfrs sim"
+            )),
+        }
+    }
+
+    /// What simulations of this source depend on.
+    fn settings(&self, source: &ReplaySource) -> SimSettings {
+        let cost = |cost: Option<Cost>| cost.map(|cost| source.in_real_gigabytes(cost));
+        SimSettings {
+            penalty: self.penalty,
+            park_cost: cost(self.park_cost),
+            checkpoint_cost: cost(self.checkpoint_cost),
+            period: self.period,
+            swap: self.swap,
+            estimates: Estimates::User,
+            keep_equal_jobs: true,
+            run_time_hint: self.run_time_hint.into(),
+            parallel_least_yield: self.parallel_least_yield.0,
+            load_ceiling: self.load_ceiling.0,
+            ..SimSettings::new(source.nodes)
+        }
+    }
+}
+
+/// Everything that the table and the page are made of.
+pub struct Replay {
+    source: ReplaySource,
+    /// The recorded schedule (where it is known), EASY, then the policies as they were requested.
+    schedules: Vec<ReplaySchedule>,
+    /// Position of what the others are compared with: as it was or, if that is not known, EASY.
+    before: usize,
+    /// Position of the policy that is looked at closely.
+    after: usize,
+}
+
+impl Replay {
+    /// Reads the file, and simulates its jobs under EASY, whole and shared nodes, and under the policies.
+    /// `strict`: nothing is left out, but refused.
+    ///
+    /// # Errors
+    ///
+    /// One line: what [`ReplayOptions::check`] refuses, the file cannot be read, or a simulation fails.
+    pub fn new(file: &Path, strict: bool, options: &ReplayOptions) -> Result<Self, String> {
+        options.check()?;
+        let mut source = source::read_file(&options.file(file, strict))?;
+        options.mobility.draw(options.seed, &mut source.trace);
+        let schedules = schedule::all(file, options, &source)?;
+        let first = schedules.iter().position(ReplaySchedule::is_dfrs);
+        Ok(Self {
+            before: 0,
+            after: first.unwrap_or(schedules.len() - 1),
+            source,
+            schedules,
+        })
+    }
+
+    /// The short table for a terminal.
+    #[must_use]
+    pub fn table(&self) -> String {
+        table::table(self)
+    }
+
+    /// The page for people, as HTML. `options`: those of this replay.
+    #[must_use]
+    pub fn page(&self, options: &ReplayOptions) -> String {
+        page::page(options, self)
+    }
+
+    /// What was left out, lowered or assumed, a line each.
+    #[must_use]
+    pub fn warnings(&self) -> &str {
+        &self.source.warnings
+    }
+
+    /// Position of this batch scheduler.
+    fn position(&self, batch: Batch) -> Option<usize> {
+        let wanted = Some(Scheduler::Batch(batch));
+        let mut schedules = self.schedules.iter();
+        schedules.position(|schedule| schedule.scheduler == wanted)
+    }
+
+    /// Positions of what DFRS is compared with: the recorded schedule, where it is known, and what
+    /// most sites run in the same simulation.
+    fn opponents(&self) -> Vec<usize> {
+        let shared = self.position(Batch::EasyShared);
+        let mut opponents = vec![self.before];
+        opponents.extend(shared.filter(|shared| *shared != self.before));
+        opponents
+    }
+}
+
+fn is_dfrs(policy: &Scheduler) -> bool {
+    matches!(policy, Scheduler::Dfrs(_))
+}

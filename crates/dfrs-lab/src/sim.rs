@@ -1,0 +1,3 @@
+//! Simulations of a trace under policies and settings.
+
+pub mod sim_options;
