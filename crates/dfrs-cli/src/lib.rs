@@ -51,7 +51,7 @@ enum DfrsCommand {
 /// The command line as clap knows it, for manual pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {
-    usage::with_negative_numbers(DfrsCommand::command())
+    dfrs_lab::usage::with_negative_numbers(DfrsCommand::command())
 }
 
 /// Does what the process was called for.

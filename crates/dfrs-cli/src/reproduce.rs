@@ -1,29 +1,11 @@
 //! `dfrs reproduce`: the papers' tables and figures, computed again.
 
-mod cells;
-mod claims;
-mod experiment;
-mod figures;
-mod measure;
-mod moldable;
-mod published;
-mod report;
-mod results;
-mod tables;
-mod traces;
-
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
+use dfrs_lab::reproduce::{self, ALL_TRACES, Reproduction};
 
 use crate::report::CommandOutcome;
-use dfrs_lab::runs::Runs;
-use experiment::{Experiment, all};
-use moldable::Ratios;
-use results::Results;
-use tables::counted;
-use traces::{ALL_TRACES, Traces};
 
 /// Reproduces the tables and figures of the DFRS papers, and of the bi-criteria paper on moldable jobs.
 ///
@@ -60,85 +42,29 @@ pub struct ReproduceArguments {
 
 /// The names that `--only` knows.
 fn names() -> clap::builder::PossibleValuesParser {
-    let moldable = moldable::FIGURES.iter().map(|figure| figure.name);
-    all()
-        .map(|experiment| experiment.name)
-        .chain(moldable)
-        .collect::<Vec<_>>()
-        .into()
+    reproduce::names().into()
 }
 
 /// Runs the experiments and prints where the report is.
 pub fn run(arguments: &ReproduceArguments) -> CommandOutcome {
-    match try_run(arguments) {
-        Ok((output, errors)) => CommandOutcome {
-            output,
-            errors,
-            code: 0,
-        },
-        Err(error) => CommandOutcome {
-            output: String::new(),
-            errors: error + "\n",
-            code: 2,
-        },
-    }
+    CommandOutcome::of(try_run(arguments))
 }
 
 /// What goes to standard output and to standard error, or one line about why there is no report.
 fn try_run(arguments: &ReproduceArguments) -> Result<(String, String), String> {
-    let is_chosen =
-        |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
-    let chosen: Vec<&Experiment> = all()
-        .filter(|experiment| is_chosen(experiment.name))
-        .collect();
-    let figures = moldable::FIGURES.iter();
-    let figures: Vec<&moldable::Figure> = figures.filter(|figure| is_chosen(figure.name)).collect();
-    let count = if arguments.quick {
-        ALL_TRACES / 10
-    } else {
-        arguments.traces
+    let reproduction = Reproduction {
+        directory: &arguments.output,
+        only: &arguments.only,
+        traces: if arguments.quick {
+            ALL_TRACES / 10
+        } else {
+            arguments.traces
+        },
+        jobs: arguments.jobs,
+        seed: arguments.seed,
+        hpc2n: arguments.trace.as_deref(),
     };
-    let jobs = usize::try_from(arguments.jobs).unwrap_or(usize::MAX);
-    let traces = Traces::new(arguments.seed, count, jobs, arguments.trace.as_deref())?;
-    let directory = &arguments.output;
-    fs::create_dir_all(directory).map_err(|error| {
-        format!(
-            "{}: cannot be made: {error}; name another directory with --output",
-            directory.display()
-        )
-    })?;
-    let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
-    let results = Results::get(&traces, &chosen, &mut runs)?;
-    // The part of the paper's runs is as large as that of the traces.
-    let each = (moldable::ALL_RUNS * count).div_ceil(ALL_TRACES);
-    let ratios = Ratios::get(&figures, each, arguments.seed, &mut runs)?;
-    let settings = settings(arguments, count, &traces);
-    let mut output = String::new();
-    if !chosen.is_empty() || !figures.is_empty() {
-        output +=
-            &(report::write(directory, &results, &chosen, (&figures, &ratios), &settings)? + "\n");
-    }
-    let notes = traces
-        .notes()
-        .iter()
-        .map(|note| format!("{note}\n"))
-        .collect::<String>();
-    Ok((output, notes + &runs.notes()))
-}
-
-/// The settings of this run, in words.
-fn settings(arguments: &ReproduceArguments, count: u32, traces: &Traces) -> String {
-    let weeks = traces.of(traces::TraceSet::Weeks).len();
-    let real = if traces.has_hpc2n() {
-        format!("{} of HPC2N", counted(weeks, "week"))
-    } else {
-        "no HPC2N trace".into()
-    };
-    format!(
-        "{} of {} jobs with seeds from {}, unscaled and at nine loads; {real}; dfrs {}",
-        counted(count as usize, "synthetic trace"),
-        arguments.jobs,
-        arguments.seed,
-        env!("CARGO_PKG_VERSION")
-    )
+    let (report, notes) = reproduction.write()?;
+    let output = report.map_or(String::new(), |path| path + "\n");
+    Ok((output, notes))
 }

@@ -1,13 +1,5 @@
 //! `dfrs sim`: what would these policies make of this trace?
 
-mod catalogue;
-mod files;
-mod gantt;
-mod jobs;
-mod live;
-pub mod results;
-mod run;
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -23,7 +15,7 @@ use dfrs_lab::outputs;
 use dfrs_lab::overload;
 use dfrs_lab::policy_arg::{self, PolicyArg};
 use dfrs_lab::runs::Runs;
-use dfrs_lab::sim::sim_options;
+use dfrs_lab::sim::{self, LiveOptions, SimOutputs, SimPlan, catalogue, results, sim_options};
 
 /// Simulates a trace under one or many policies.
 ///
@@ -57,7 +49,7 @@ pub struct SimArguments {
     #[command(flatten)]
     sim_options: sim_options::SimOptions,
     #[command(flatten)]
-    live: live::LiveOptions,
+    live: LiveOptions,
     /// Run times below so many seconds count as so many in stretches: 10 in the TPDS 2012 paper, 30
     /// in the IPDPS 2010 paper
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds_above_0)]
@@ -175,7 +167,23 @@ fn try_run(arguments: &SimArguments) -> Result<(String, String), String> {
     input.notes += &arguments.sim_options.notes(&file, &input.trace);
     let settings = arguments.sim_options.settings(input.nodes);
     let mut runs = Runs::new(arguments.results.as_deref())?;
-    let results = run::all(&mut runs, arguments, &policies, &input.trace, &settings)?;
+    let plan = SimPlan {
+        trace: &input.trace,
+        file: &arguments.trace,
+        policies: &policies,
+        settings: &settings,
+        live: &arguments.live,
+        seed: arguments.sim_options.seed(),
+        stretch_bound: arguments.stretch_bound,
+        with_bound: arguments.bound,
+        outputs: SimOutputs {
+            journal: arguments.journal.as_deref(),
+            jobs: arguments.jobs_csv.as_deref(),
+            utilization: arguments.utilization_csv.as_deref(),
+            gantt: arguments.gantt.as_deref(),
+        },
+    };
+    let results = sim::all(&mut runs, &plan)?;
     let output = match arguments.format {
         SimFormat::Table => results::table(&results),
         SimFormat::Json => results::json(&results)?,

@@ -1,25 +1,11 @@
 //! `dfrs study`: many traces under many policies and settings, in one call.
 
-pub mod compare;
-mod document;
-pub mod file;
-pub mod grid;
-pub mod options;
-mod page;
-pub mod rows;
-pub mod sources;
-
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dfrs_sim::metrics::CLASSES;
+use dfrs_lab::study::{self, Grid};
 
 use crate::report::CommandOutcome;
-use crate::sim::results::MEASURES;
-use dfrs_lab::outputs::save;
-use dfrs_lab::runs::Runs;
-use grid::Grid;
 
 /// Simulates many traces under many policies and settings, and compares them trace by trace.
 ///
@@ -49,7 +35,7 @@ pub fn run(arguments: &StudyArguments) -> CommandOutcome {
 
 /// What goes to standard output and to standard error, or one line about why there is no result.
 fn try_run(arguments: &StudyArguments) -> Result<(String, String), String> {
-    let study = file::read(&arguments.study)?;
+    let study = study::read(&arguments.study)?;
     let directory = match &arguments.output {
         Some(directory) => directory.clone(),
         None => directory_of(&arguments.study)?,
@@ -58,30 +44,7 @@ fn try_run(arguments: &StudyArguments) -> Result<(String, String), String> {
     if arguments.dry_run {
         return Ok((grid.size() + "\n", grid.notes().to_owned()));
     }
-    fs::create_dir_all(&directory).map_err(|error| {
-        format!(
-            "{}: cannot be made: {error}; name another directory with --output",
-            directory.display()
-        )
-    })?;
-    let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
-    let rows = grid.execute(&mut runs)?;
-    save(&directory, "runs.csv", &rows::csv(&study, &rows)?)?;
-    let summary = compare::summary(&study, &rows, &study.measures);
-    save(&directory, "summary.csv", &compare::csv(&study, &summary))?;
-    let classes: Vec<&str> = CLASSES.iter().flat_map(|class| class.measures).collect();
-    let classes = compare::summary(&study, &rows, &classes);
-    save(&directory, "classes.csv", &compare::csv(&study, &classes))?;
-    let page = page::page(&study, &grid.size(), &summary, &classes);
-    save(&directory, "report.html", &page)?;
-    let output = compare::text(&study, &summary);
-    Ok((output, grid.notes().to_owned() + &runs.notes()))
-}
-
-/// The names of all that is measured of a run, in the order of columns.
-fn measures() -> impl Iterator<Item = &'static str> {
-    let of_classes = CLASSES.iter().flat_map(|class| class.measures);
-    MEASURES.into_iter().chain(of_classes)
+    study::write(&directory, &study, &grid)
 }
 
 /// Beside the file, and named as it is.

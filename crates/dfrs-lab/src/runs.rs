@@ -137,6 +137,12 @@ impl Runs {
         results.into_iter().flatten().collect()
     }
 
+    /// Whether results are kept in a file.
+    #[must_use]
+    pub fn are_kept(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// What people should know about the file of results, a line each.
     pub fn notes(&self) -> String {
         let Some(store) = &self.store else {

@@ -10,7 +10,7 @@ use toml::de::DeValue;
 
 use super::super::document::{Document, StudyValue};
 use super::super::sources::{Block, TraceOrigin};
-use dfrs_lab::input::SwfModel;
+use crate::input::SwfModel;
 
 /// The most traces of a block.
 const MAX_RANGE: u64 = 100_000;

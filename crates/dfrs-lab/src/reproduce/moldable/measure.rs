@@ -8,7 +8,7 @@ use dfrs_moldable::{Algorithm, Criteria, Problem, Shuffles, bounds};
 use serde::{Deserialize, Serialize};
 
 use super::{Figure, PROCESSORS, TASKS};
-use dfrs_lab::runs::Runs;
+use crate::runs::Runs;
 
 /// The tasks of one run.
 #[derive(Clone, Debug, Serialize)]

@@ -14,7 +14,7 @@ use super::results::Results;
 use super::tables::counted;
 use super::traces::TraceSet;
 use super::{figures, tables};
-use dfrs_lab::outputs::save;
+use crate::outputs::save;
 
 /// Writes everything to the directory and returns the path of the report.
 pub fn write(

@@ -8,7 +8,7 @@ use dfrs_core::NodeIndex;
 use dfrs_proto::journal::{EventKind, JournalEvent};
 use dfrs_report::{Gantt, GanttBar};
 
-use dfrs_lab::outputs;
+use crate::outputs;
 
 /// The most pieces. More cannot be distinguished, and are slow to draw.
 const MAX_PIECES: usize = 20_000;

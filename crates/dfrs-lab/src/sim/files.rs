@@ -8,10 +8,17 @@ use dfrs_proto::journal::{JournalEvent, JournalWriter};
 use dfrs_sim::metrics::{Utilization, UtilizationStep};
 use dfrs_sim::{OnJobEnd, SimOutcome, SimulationError, Sink};
 
-/// What is written while a simulation goes on.
+/// The files that are written of a run.
+#[derive(Clone, Copy, Default)]
 pub struct SimOutputs<'a> {
+    /// What happens, as a journal.
     pub journal: Option<&'a Path>,
+    /// A line for each job, as CSV.
+    pub jobs: Option<&'a Path>,
+    /// How much CPU is demanded and used at what time, as CSV.
     pub utilization: Option<&'a Path>,
+    /// What ran when and where, as SVG.
+    pub gantt: Option<&'a Path>,
 }
 
 /// Why there is no outcome.

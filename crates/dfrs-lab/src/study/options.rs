@@ -3,10 +3,10 @@
 use clap::{CommandFactory, FromArgMatches, Parser};
 use dfrs_core::Span;
 
+use crate::input::SiteOptions;
+use crate::options::seconds_above_0;
+use crate::sim::sim_options::SimOptions;
 use crate::usage::{one_line, with_negative_numbers};
-use dfrs_lab::input::SiteOptions;
-use dfrs_lab::options::seconds_above_0;
-use dfrs_lab::sim::sim_options::SimOptions;
 
 /// What a run depends on beside its trace and its policy.
 #[derive(Clone, Debug, Parser)]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::experiment::{Experiment, IPDPS};
 use super::measure::{Measure, RunMeasures, SampleStatistics};
 use super::traces::{TraceId, TraceSet, Traces};
-use dfrs_lab::runs::Runs;
+use crate::runs::Runs;
 
 /// One trace under one policy. What makes no difference to the policy is 0.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

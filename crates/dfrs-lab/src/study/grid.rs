@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::file::{Study, SweptOption};
 use super::options::{self, StudyOptions};
 use super::sources::{self, StudyTrace, TraceFiles};
+use crate::overload;
+use crate::policy_arg;
+use crate::runs::Runs;
 use crate::sim::results::fields;
-use dfrs_lab::overload;
-use dfrs_lab::policy_arg;
-use dfrs_lab::runs::Runs;
 
 /// One combination of options.
 pub struct StudySetting {
@@ -102,6 +102,10 @@ fn refuse_duplicates(policies: &[Scheduler]) -> Result<(), String> {
 
 impl<'a> Grid<'a> {
     /// Reads the files that the study names.
+    ///
+    /// # Errors
+    ///
+    /// One line: a file cannot be read, or policies and options do not go together.
     pub fn new(study: &'a Study) -> Result<Self, String> {
         let sources = sources::all(study);
         let settings = settings(&study.options)
@@ -135,11 +139,13 @@ impl<'a> Grid<'a> {
     }
 
     /// What people should know about the traces.
+    #[must_use]
     pub fn notes(&self) -> &str {
         &self.notes
     }
 
     /// How many runs there are, in words.
+    #[must_use]
     pub fn size(&self) -> String {
         let (traces, policies) = (self.sources.len(), self.study.policies.len());
         let settings = self.settings.len();
@@ -150,7 +156,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Does what is not done yet, each run that is the same under several settings once.
-    pub fn execute(&'a self, runs: &mut Runs) -> Result<Vec<StudyRow<'a>>, String> {
+    pub(super) fn execute(&'a self, runs: &mut Runs) -> Result<Vec<StudyRow<'a>>, String> {
         let mut wanted: Vec<StudyRun> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         let mut rows = Vec::new();

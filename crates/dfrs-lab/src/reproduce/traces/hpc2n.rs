@@ -6,8 +6,8 @@ use dfrs_sim::trace::{Model, Trace, read_file};
 use dfrs_sim::{Batch, Scheduler, never_fits};
 
 use super::ALL_TRACES;
-use dfrs_lab::runs::digest;
-use dfrs_lab::weeks;
+use crate::runs::digest;
+use crate::weeks;
 
 /// Number of its nodes, dual-core ones.
 pub(super) const HPC2N_NODES: u32 = 120;

@@ -12,7 +12,7 @@ use super::document::{Document, StudyValue};
 use super::measures as all_measures;
 use super::options;
 use super::sources::Block;
-use dfrs_lab::policy_arg::PolicyArg;
+use crate::policy_arg::PolicyArg;
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -24,21 +24,21 @@ pub const POLICY: &str = "policy";
 /// What is to be run, and what is to be reported.
 #[derive(Debug)]
 pub struct Study {
-    pub path: PathBuf,
-    pub blocks: Vec<Block>,
-    pub policies: Vec<PolicyArg>,
+    pub(super) path: PathBuf,
+    pub(super) blocks: Vec<Block>,
+    pub(super) policies: Vec<PolicyArg>,
     /// The options that are not as they are by default, in the order of the file.
-    pub options: Vec<SweptOption>,
+    pub(super) options: Vec<SweptOption>,
     /// With which runs others are compared: names of options, or `policy`, and their values.
-    pub baseline: Vec<(String, String)>,
-    pub measures: Vec<&'static str>,
+    pub(super) baseline: Vec<(String, String)>,
+    pub(super) measures: Vec<&'static str>,
     /// Whether the offline bound is wanted.
-    pub bound: bool,
+    pub(super) bound: bool,
 }
 
 impl Study {
     /// What one of its policies is called, whatever the period.
-    pub fn name_of(&self, policy: &Scheduler) -> String {
+    pub(super) fn name_of(&self, policy: &Scheduler) -> String {
         let mut asked = self.policies.iter();
         let found = asked.find(|asked| asked.policy == *policy);
         found.map_or_else(|| policy.to_string(), PolicyArg::name)

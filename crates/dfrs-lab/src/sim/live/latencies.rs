@@ -5,7 +5,7 @@ use std::str::FromStr;
 use dfrs_core::Span;
 use dfrs_testbed::model::ModelSettings;
 
-use dfrs_lab::options::seconds;
+use crate::options::seconds;
 
 const NAMES: &str = "launch, call, message, orders, probe, kill, requeue";
 

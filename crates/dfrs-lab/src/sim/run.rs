@@ -1,5 +1,7 @@
 //! All policies on one trace.
 
+use std::path::Path;
+
 use dfrs_core::Span;
 use dfrs_proto::journal::JournalEvent;
 use dfrs_sim::metrics::{SimSummary, compare_with_best};
@@ -9,12 +11,33 @@ use dfrs_sim::{
 };
 use serde::Serialize;
 
-use super::SimArguments;
-use super::files::{self, EventObserver, SimFailure};
+use super::files::{self, EventObserver, SimFailure, SimOutputs};
 use super::gantt::GanttBuilder;
 use super::jobs::{self, Starts};
-use super::live::{self, LiveSimulation};
-use dfrs_lab::runs::{Parts, Runs, digest};
+use super::live::{self, LiveOptions, LiveSimulation};
+use crate::runs::{Parts, Runs, digest};
+
+/// What is simulated, and what is asked for beside summaries.
+pub struct SimPlan<'a> {
+    /// The jobs, each of which can start under each policy.
+    pub trace: &'a Trace,
+    /// Where they come from, for errors.
+    pub file: &'a Path,
+    /// The schedulers, one after the other.
+    pub policies: &'a [Scheduler],
+    /// What the world is like.
+    pub settings: &'a SimSettings,
+    /// Whether policies of DFRS run live, too, and how.
+    pub live: &'a LiveOptions,
+    /// What live latencies and faults are drawn from.
+    pub seed: u64,
+    /// Shorter run times count as so long in stretches, above 0.
+    pub stretch_bound: Span,
+    /// Whether results are compared with the offline bound.
+    pub with_bound: bool,
+    /// What is written of the one policy; of its live run if there is one.
+    pub outputs: SimOutputs<'a>,
+}
 
 /// All that a result depends on.
 #[derive(Serialize)]
@@ -40,31 +63,30 @@ struct SimBound<'a> {
 }
 
 /// Runs all policies, as many at once as there are cores, and returns them in the requested order.
-pub fn all(
-    runs: &mut Runs,
-    arguments: &SimArguments,
-    policies: &[Scheduler],
-    trace: &Trace,
-    settings: &SimSettings,
-) -> Result<Vec<SimSummary>, String> {
-    let digest = match arguments.results {
-        Some(_) => digest(trace),
-        None => String::new(),
+///
+/// # Errors
+///
+/// One line: a simulation does not come to its end, or a file cannot be written.
+pub fn all(runs: &mut Runs, plan: &SimPlan) -> Result<Vec<SimSummary>, String> {
+    let (trace, settings) = (plan.trace, plan.settings);
+    let digest = match runs.are_kept() {
+        true => digest(trace),
+        false => String::new(),
     };
     let printed = format!("{settings:?}");
-    let live = arguments.live.with_seed(arguments.sim_options.seed());
+    let live = plan.live.with_seed(plan.seed);
     let run = |scheduler, is_live: bool| SimRun {
         trace: &digest,
         policy: name(scheduler, is_live),
         settings: &printed,
-        stretch_bound: arguments.stretch_bound,
+        stretch_bound: plan.stretch_bound,
         live: is_live.then(|| format!("{live:?}")),
         scheduler,
     };
     let mut wanted: Vec<SimRun> = Vec::new();
-    for scheduler in policies {
+    for scheduler in plan.policies {
         wanted.push(run(scheduler, false));
-        if arguments.live.live && matches!(scheduler, Scheduler::Dfrs(_)) {
+        if plan.live.live && matches!(scheduler, Scheduler::Dfrs(_)) {
             wanted.push(run(scheduler, true));
         }
     }
@@ -73,13 +95,13 @@ pub fn all(
         each: trace.jobs.len(),
     };
     let mut results = runs.execute_parts("policies", &jobs, &wanted, |run, ended| {
-        simulate_one(arguments, trace, run, (settings, &live), ended)
+        simulate_one(plan, run, &live, ended)
     })?;
-    if arguments.bound {
+    if plan.with_bound {
         let wanted = SimBound {
             bound_of: &digest,
             nodes: settings.nodes,
-            stretch_bound: arguments.stretch_bound,
+            stretch_bound: plan.stretch_bound,
         };
         let bounds = runs.execute("bound", &[wanted], |run| {
             Ok(offline_bound(trace, run.nodes, run.stretch_bound))
@@ -113,17 +135,16 @@ fn ideal(
 }
 
 fn simulate_one(
-    arguments: &SimArguments,
-    trace: &Trace,
+    plan: &SimPlan,
     run: &SimRun,
-    (settings, live): (&SimSettings, &LiveSimulation),
+    live: &LiveSimulation,
     ended: OnJobEnd,
 ) -> Result<SimSummary, String> {
+    let (trace, settings) = (plan.trace, plan.settings);
     // Files are of the live run if there is one.
-    let is_written = run.live.is_some() == arguments.live.live;
-    let wanted = files::SimOutputs {
-        journal: arguments.journal.as_deref().filter(|_| is_written),
-        utilization: arguments.utilization_csv.as_deref().filter(|_| is_written),
+    let wanted = match run.live.is_some() == plan.live.live {
+        true => plan.outputs,
+        false => SimOutputs::default(),
     };
     let simulation = |sink: Option<Sink>, ended: OnJobEnd| match (&run.live, run.scheduler) {
         (Some(_), Scheduler::Dfrs(policy)) => {
@@ -131,11 +152,8 @@ fn simulate_one(
         }
         (_, scheduler) => ideal(trace, scheduler, settings, sink, ended),
     };
-    let trace_file = arguments.trace.display();
-    let jobs_csv = arguments.jobs_csv.as_ref().filter(|_| is_written);
-    let gantt = arguments.gantt.as_ref().filter(|_| is_written);
-    let mut starts = jobs_csv.map(|_| Starts::default());
-    let mut places = gantt.map(|_| GanttBuilder::default());
+    let mut starts = wanted.jobs.map(|_| Starts::default());
+    let mut places = wanted.gantt.map(|_| GanttBuilder::default());
     let is_noticed = starts.is_some() || places.is_some();
     let mut notice = |event: &JournalEvent| {
         if let Some(starts) = &mut starts {
@@ -149,13 +167,15 @@ fn simulate_one(
     let outcome =
         files::simulate(&wanted, notice, &simulation, ended).map_err(|error| match error {
             SimFailure::Line(error) => error,
-            SimFailure::Simulation(error) => format!("{trace_file}: {}: {error}", run.policy),
+            SimFailure::Simulation(error) => {
+                format!("{}: {}: {error}", plan.file.display(), run.policy)
+            }
         })?;
-    let bound = arguments.stretch_bound;
-    if let (Some(path), Some(starts)) = (jobs_csv, &starts) {
+    let bound = plan.stretch_bound;
+    if let (Some(path), Some(starts)) = (wanted.jobs, &starts) {
         jobs::write(path, trace, starts, &outcome, bound)?;
     }
-    if let (Some(path), Some(places)) = (gantt, places) {
+    if let (Some(path), Some(places)) = (wanted.gantt, places) {
         places.write(path, &run.policy)?;
     }
     let name = run.policy.clone();

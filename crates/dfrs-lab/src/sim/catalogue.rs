@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use dfrs_sim::{Batch, Scheduler};
 
-/// Batch schedulers first, then the policies of both papers, then ours.
+/// A line for each scheduler: batch schedulers first, then the policies of both papers, then ours.
+#[must_use]
 pub fn list() -> String {
     let batch = Batch::ALL.into_iter().map(Scheduler::Batch);
     let policies = dfrs_papers::all().into_iter().map(Scheduler::Dfrs);

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::file::{POLICY, Study, SweptOption};
 use super::grid::StudyRow;
-use dfrs_lab::paired::{self, PairedComparison};
-use dfrs_lab::summary::{mean, quantile, sorted};
+use crate::paired::{self, PairedComparison};
+use crate::summary::{mean, quantile, sorted};
 
 /// Runs that differ in nothing but the trace, and one measure of them.
 pub struct SummaryLine {

@@ -9,9 +9,9 @@ use dfrs_sim::trace::Trace;
 
 use super::file::Study;
 use super::options::StudyOptions;
-use dfrs_lab::input::{self, Input, SwfModel};
-use dfrs_lab::runs::digest;
-use dfrs_lab::weeks;
+use crate::input::{self, Input, SwfModel};
+use crate::runs::digest;
+use crate::weeks;
 
 /// Traces that belong together: averages are taken over them.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use dfrs_sim::metrics::CLASSES;
 
 use super::compare::SummaryLine;
 use super::file::{POLICY, Study};
-use dfrs_lab::paired::PairedComparison;
+use crate::paired::PairedComparison;
 
 /// Fewer traces make no curve.
 const MIN_OF_CHART: usize = 3;
