@@ -17,9 +17,10 @@ use std::time::Instant;
 
 use dfrs_core::{JobId, Time};
 
+use crate::error::SimulationError;
 use crate::journal::TraceJournal;
 use crate::outcome::{JobRecord, SimOutcome};
-use crate::simulate::{Estimates, LAST, SimSettings, SimulationError};
+use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::Trace;
 use conservative::Conservative;
 use cpu_memory_profile::CpuMemoryProfile;

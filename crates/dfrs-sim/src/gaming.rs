@@ -4,9 +4,11 @@
 use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
 use dfrs_random::Random;
 
+use crate::error::SimulationError;
 use crate::limits::round_limits;
 use crate::scheduler::Scheduler;
-use crate::simulate::{SimSettings, SimulationError, simulate};
+use crate::settings::SimSettings;
+use crate::simulate::simulate;
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 /// How many others there are.

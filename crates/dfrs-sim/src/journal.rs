@@ -4,7 +4,7 @@ use dfrs_core::{JobId, Mapping, NodeIndex, Span, Time};
 use dfrs_proto::journal::{EventKind, JournalEvent, PlatformNode, VERSION, WriteError};
 
 use crate::coupling::CouplingLoss;
-use crate::simulate::{OnJobEnd, Sink};
+use crate::sink::{OnJobEnd, Sink};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, platform};
 
 /// The journal of one simulation, if one is wanted.

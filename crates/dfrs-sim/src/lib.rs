@@ -9,6 +9,7 @@
 mod batch;
 mod bound;
 mod coupling;
+mod error;
 pub mod gaming;
 pub mod generate;
 mod journal;
@@ -18,7 +19,9 @@ mod mobility;
 mod outcome;
 mod overload;
 mod scheduler;
+mod settings;
 mod simulate;
+mod sink;
 pub mod trace;
 mod uses;
 mod world;
@@ -26,13 +29,13 @@ mod world;
 pub use batch::Batch;
 pub use bound::{offline_bound, offline_bound_with_progress};
 pub use coupling::CouplingLoss;
+pub use error::SimulationError;
 pub use limits::{false_limits, round_limits};
 pub use mobility::{Cost, CostError, MobilityShares, SharesError};
 pub use outcome::{DecisionTimes, JobRecord, SimOutcome};
 pub use overload::Overload;
 pub use scheduler::{Scheduler, SchedulerError};
-pub use simulate::{
-    Estimates, Needs, OnJobEnd, SimSettings, SimulationError, Sink, never_fits, simulate,
-    simulate_with_progress,
-};
+pub use settings::{Estimates, Needs, SimSettings};
+pub use simulate::{never_fits, simulate, simulate_with_progress};
+pub use sink::{OnJobEnd, Sink};
 pub use uses::use_less;

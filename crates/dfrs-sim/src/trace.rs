@@ -1,5 +1,6 @@
 //! Traces: which jobs were submitted when.
 
+mod bad_line;
 mod csv;
 mod decimal;
 mod file;
@@ -11,18 +12,20 @@ mod model;
 mod read;
 pub mod sacct;
 mod swf;
+mod values;
 mod write;
 
 use dfrs_core::{Bytes, Cores, Job, JobId, Mobility, Node, Span, Time};
 
 use crate::outcome::JobRecord;
+pub use bad_line::BadLine;
 pub use decimal::scaled;
 pub use file::open;
 pub use kind::foreign_text;
 pub use limits::InvalidLimits;
 pub use lines::decompressed;
 pub use model::Model;
-pub use read::{BadLine, Reading, TRACES, TraceError, read, read_file};
+pub use read::{Reading, TRACES, TraceError, read, read_file};
 pub use write::write_csv;
 
 /// CPU capacity of a simulated node. Needs are fractions of it, to a millionth.

@@ -17,9 +17,10 @@ use dfrs_core::{
     Yield, check, decide,
 };
 
+use crate::error::SimulationError;
 use crate::journal::{TraceJournal, position};
 use crate::outcome::{JobRecord, SimOutcome};
-use crate::simulate::{LAST, SimSettings, SimulationError};
+use crate::settings::{LAST, SimSettings};
 use crate::trace::{Trace, platform};
 use pauses::LongPauses;
 use stays::Stays;

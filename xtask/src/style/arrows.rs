@@ -23,6 +23,68 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     ("crates/dfrs-agent/src/plan/", &["publish", "pass"]),
     ("crates/dfrs-agent/src/publish/", &["pass"]),
+    // The simulator: settings, errors and sinks at the bottom, the two worlds beside each other,
+    // and what chooses between them at the top.
+    (
+        "crates/dfrs-sim/src/settings.rs",
+        &["journal", "batch", "scheduler", "world", "simulate"],
+    ),
+    (
+        "crates/dfrs-sim/src/error.rs",
+        &["journal", "batch", "scheduler", "world", "simulate"],
+    ),
+    (
+        "crates/dfrs-sim/src/sink.rs",
+        &["journal", "batch", "scheduler", "world", "simulate"],
+    ),
+    (
+        "crates/dfrs-sim/src/journal.rs",
+        &["batch", "scheduler", "world", "simulate"],
+    ),
+    (
+        "crates/dfrs-sim/src/batch",
+        &["scheduler", "world", "simulate"],
+    ),
+    ("crates/dfrs-sim/src/scheduler.rs", &["world", "simulate"]),
+    (
+        "crates/dfrs-sim/src/world",
+        &["batch", "scheduler", "simulate"],
+    ),
+    // Readers of traces: values and lines, formats, and what takes any of them.
+    (
+        "crates/dfrs-sim/src/trace",
+        &["journal", "batch", "scheduler", "world", "simulate"],
+    ),
+    (
+        "crates/dfrs-sim/src/trace/bad_line.rs",
+        &["trace::limits", "trace::read"],
+    ),
+    (
+        "crates/dfrs-sim/src/trace/values.rs",
+        &[
+            "trace::limits",
+            "trace::csv",
+            "trace::swf",
+            "trace::sacct",
+            "trace::read",
+        ],
+    ),
+    (
+        "crates/dfrs-sim/src/trace/limits.rs",
+        &["trace::csv", "trace::swf", "trace::sacct", "trace::read"],
+    ),
+    (
+        "crates/dfrs-sim/src/trace/csv.rs",
+        &["trace::swf", "trace::sacct", "trace::read"],
+    ),
+    (
+        "crates/dfrs-sim/src/trace/swf.rs",
+        &["trace::csv", "trace::sacct", "trace::read"],
+    ),
+    (
+        "crates/dfrs-sim/src/trace/sacct",
+        &["trace::csv", "trace::swf", "trace::read"],
+    ),
     // The test bed is not linked into slurmctld.
     ("crates/dfrs-agent/src/", &["fixtures", "dfrs_testbed"]),
     // Nor is the laboratory, which knows no command line.
@@ -36,6 +98,11 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     ("crates/dfrs-lab/src/", &["dfrs_cli"]),
+    // Files are read without knowing what for.
+    (
+        "crates/dfrs-lab/src/input",
+        &["replay", "reproduce", "sim", "study"],
+    ),
 ];
 
 /// What to print of a file's imports, a line each. Tests may use everything.
@@ -59,6 +126,7 @@ pub fn problems(path: &Path, text: &str) -> Vec<String> {
                     true => (*module).to_string(),
                     false => format!("crate::{module}"),
                 };
+                let line = from_root(&file, line);
                 line.split_once(&path).is_some_and(|(_, rest)| {
                     !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_')
                 })
@@ -70,6 +138,24 @@ pub fn problems(path: &Path, text: &str) -> Vec<String> {
             ))
         })
         .collect()
+}
+
+/// The line with `super::` at its first path written as `crate::` and the module that is meant.
+fn from_root(file: &str, line: &str) -> String {
+    let Some((before, mut rest)) = line.split_once("super::") else {
+        return line.to_owned();
+    };
+    let module = file.split_once("/src/").map_or("", |(_, module)| module);
+    let mut above = Path::new(module).parent();
+    while let Some(further) = rest.strip_prefix("super::") {
+        rest = further;
+        above = above.and_then(Path::parent);
+    }
+    let modules = above.into_iter().flat_map(Path::iter);
+    let path: String = modules
+        .map(|module| format!("{}::", module.to_string_lossy()))
+        .collect();
+    format!("{before}crate::{path}{rest}")
 }
 
 #[cfg(test)]
@@ -103,6 +189,11 @@ mod tests {
             "use dfrs_cli::command;\n",
         );
         assert_eq!(laboratory.len(), 1, "{laboratory:?}");
+        let reader = problems(
+            Path::new("crates/dfrs-sim/src/trace/limits.rs"),
+            "use super::read::Reading;\nuse super::values::shown;\nuse super::super::simulate::x;\n",
+        );
+        assert_eq!(reader.len(), 2, "{reader:?}");
         assert_eq!(
             found("crates/dfrs-agent/src/job/life/tests.rs"),
             Vec::<String>::new()

@@ -7,9 +7,10 @@ use dfrs_core::{Span, Time};
 
 use super::cpu_memory::{CpuMemory, Tasks};
 use super::{Batch, id};
+use crate::error::SimulationError;
 use crate::journal::TraceJournal;
 use crate::outcome::{JobRecord, SimOutcome};
-use crate::simulate::{Estimates, LAST, SimSettings, SimulationError};
+use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::{NODE_CPU, Trace, TraceJob};
 
 /// Whether a job has its turn.

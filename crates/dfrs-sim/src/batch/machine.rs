@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Mapping, Span, Time};
 
-use crate::simulate::Estimates;
+use crate::settings::Estimates;
 use crate::trace::TraceJob;
 
 /// The least time that a job is expected to take: with less, several jobs could seem to be on one

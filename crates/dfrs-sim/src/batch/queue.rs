@@ -6,7 +6,7 @@ use dfrs_core::Time;
 
 use super::machine::Machine;
 use super::{Batch, Discipline};
-use crate::simulate::LAST;
+use crate::settings::LAST;
 
 /// When the first job of the queue can start, and how many nodes are left then.
 #[derive(Clone, Copy)]

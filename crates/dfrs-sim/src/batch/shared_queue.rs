@@ -7,7 +7,7 @@ use dfrs_core::Time;
 use super::cpu_memory::{CpuMemory, Tasks};
 use super::machine::Machine;
 use super::{Batch, Discipline};
-use crate::simulate::LAST;
+use crate::settings::LAST;
 use crate::trace::TraceJob;
 
 /// When the first job of the queue can start, and what of each node is left for others then.

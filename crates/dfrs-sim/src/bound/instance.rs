@@ -2,7 +2,7 @@
 
 use dfrs_core::Span;
 
-use crate::simulate::LAST;
+use crate::settings::LAST;
 use crate::trace::{NODE_CPU, Trace, TraceJob};
 
 /// A stretch, as a whole number of 2^-20.

@@ -4,7 +4,7 @@ use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
 
 use super::decimal::{scaled, whole};
 use super::limits::{JobLine, estimate_of};
-use super::swf::{seconds_of, shown, tasks_of};
+use super::values::{seconds_of, shown, tasks_of};
 use super::{NODE_CPU, NODE_MEMORY, TraceJob};
 use crate::mobility::kind_named;
 

@@ -5,9 +5,9 @@ use std::fmt::Display;
 use dfrs_core::Span;
 
 use super::TraceJob;
+use super::bad_line::BadLine;
 use super::decimal::scaled;
-use super::read::BadLine;
-use super::swf::seconds_of;
+use super::values::seconds_of;
 
 /// A job as its line has it.
 pub(super) struct JobLine {

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use super::bad_line::{BadLine, MAX_REPORTED};
 use super::file::open;
 use super::ids::Ids;
 use super::kind::foreign_text;
@@ -19,19 +20,6 @@ const MAX_JOBS: usize = 8_000_000;
 /// would show nothing new.
 const MAX_OTHER_BYTES: usize = 256 << 20;
 const MIN_COUNTED_BYTES: usize = 64;
-
-/// How many of the malformed lines are kept to be reported.
-pub(super) const MAX_REPORTED: usize = 100;
-
-/// A malformed line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct BadLine {
-    /// Counted from 1.
-    pub line: usize,
-    /// What is wrong, and what is expected.
-    pub what: String,
-}
 
 /// What is read as a trace, for people.
 pub const TRACES: &str = "SWF, or CSV with commas between the columns id,submit,tasks,cpu,mem,runtime, plain or compressed with gzip";

@@ -16,9 +16,9 @@ use std::io::{self, BufRead};
 
 use dfrs_core::{Bytes, Span, Time};
 
+use super::bad_line::BadLine;
 use super::limits::InvalidLimits;
 use super::lines::{Lines, decompressed};
-use super::read::BadLine;
 use records::Records;
 
 pub use convert::{Assumed, CpuRule, LeftOut, MemoryRule, Rules, Site, SiteTrace, to_trace};

@@ -13,7 +13,7 @@ use super::World;
 use crate::coupling::CouplingLoss;
 use crate::journal::position;
 use crate::outcome::JobRecord;
-use crate::simulate::{Needs, SimSettings};
+use crate::settings::{Needs, SimSettings};
 use crate::trace::{Trace, TraceJob};
 
 /// How long an interval of a measurement is.

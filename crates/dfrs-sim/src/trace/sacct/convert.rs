@@ -3,7 +3,7 @@
 use dfrs_core::{Bytes, Cores, Span};
 
 use super::{Dump, SacctRun};
-use crate::trace::read::BadLine;
+use crate::trace::bad_line::BadLine;
 use crate::trace::{MAX_SECONDS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 /// The smallest CPU need that is believed, as one part of so many of what the job had.

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::trace::MAX_SECONDS;
 use crate::trace::decimal::scaled;
-use crate::trace::swf::shown;
+use crate::trace::values::shown;
 
 /// The most memory that is believed: an exabyte.
 const MAX_BYTES: u64 = 1 << 60;

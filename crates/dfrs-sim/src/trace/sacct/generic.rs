@@ -1,6 +1,6 @@
 //! Trackable resources that nothing here counts: what nodes have besides CPUs and memory, and what is lent to all.
 
-use crate::trace::swf::shown;
+use crate::trace::values::shown;
 
 /// The most bytes of a resource's name and number that are shown.
 const MAX_SHOWN: usize = 48;

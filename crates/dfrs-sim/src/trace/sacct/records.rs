@@ -10,8 +10,8 @@ use super::header::{Column, Columns};
 use super::steps::{StepUsage, measure};
 use super::{Dump, DumpError, SacctRun};
 use crate::trace::MAX_TASKS;
-use crate::trace::read::{BadLine, MAX_REPORTED};
-use crate::trace::swf::shown;
+use crate::trace::bad_line::{BadLine, MAX_REPORTED};
+use crate::trace::values::shown;
 
 /// The longest id of a job or step that is believed, in bytes.
 const MAX_ID_BYTES: usize = 256;
