@@ -18,6 +18,8 @@ use crate::outputs::save;
 use crate::runs::Runs;
 use crate::sim::results::MEASURES;
 
+use compare::RunGroups;
+
 pub use file::{Study, read};
 pub use grid::Grid;
 
@@ -37,10 +39,11 @@ pub fn write(directory: &Path, study: &Study, grid: &Grid) -> Result<(String, St
     let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
     let rows = grid.execute(&mut runs)?;
     save(directory, "runs.csv", &rows::csv(study, &rows)?)?;
-    let summary = compare::summary(study, &rows, &study.measures);
+    let groups = RunGroups::new(study, &rows);
+    let summary = groups.summary(&study.measures);
     save(directory, "summary.csv", &compare::csv(study, &summary))?;
     let classes: Vec<&str> = CLASSES.iter().flat_map(|class| class.measures).collect();
-    let classes = compare::summary(study, &rows, &classes);
+    let classes = groups.summary(&classes);
     save(directory, "classes.csv", &compare::csv(study, &classes))?;
     let page = page::page(study, &grid.size(), &summary, &classes);
     save(directory, "report.html", &page)?;

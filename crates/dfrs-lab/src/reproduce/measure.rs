@@ -1,52 +1,6 @@
-//! What is kept of a run, and what is measured on it.
+//! What is measured on a run.
 
-use dfrs_sim::SimOutcome;
-use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
-use dfrs_sim::trace::Trace;
-use serde::{Deserialize, Serialize};
-
-/// What is kept of one run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct RunMeasures {
-    pub jobs: u32,
-    /// Stretches bounded at 10 s, as in the TPDS paper.
-    pub max_stretch: f64,
-    pub mean_stretch: f64,
-    /// Bounded at 30 s, as in the IPDPS paper.
-    pub max_stretch_30: f64,
-    pub underutilization: f64,
-    pub stalled: f64,
-    /// In seconds.
-    pub makespan: f64,
-    pub pauses: u64,
-    pub migrations: u64,
-    pub pause_gb: f64,
-    pub migration_gb: f64,
-    /// In seconds, on the machine of the run.
-    pub decide_mean: f64,
-    pub decide_max: f64,
-}
-
-impl RunMeasures {
-    pub fn new(trace: &Trace, nodes: u32, outcome: &SimOutcome) -> Self {
-        let summary = SimSummary::new(String::new(), trace, nodes, outcome, STRETCH_BOUND);
-        Self {
-            jobs: u32::try_from(summary.jobs).unwrap_or(u32::MAX),
-            max_stretch: summary.max_stretch,
-            mean_stretch: summary.mean_stretch,
-            max_stretch_30: summary.max_stretch_30s,
-            underutilization: summary.normalized_underutilization,
-            stalled: summary.normalized_stalled,
-            makespan: summary.makespan,
-            pauses: summary.pauses,
-            migrations: summary.migrations,
-            pause_gb: summary.pause_gb,
-            migration_gb: summary.migration_gb,
-            decide_mean: summary.decide_seconds_mean,
-            decide_max: summary.decide_seconds_max,
-        }
-    }
-}
+use dfrs_sim::metrics::SimSummary;
 
 /// What is measured on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +94,7 @@ impl Measure {
 
     /// The value of this measure; `bound` and `best` are the trace's. Rates of a trace that takes
     /// no time are 0.
-    pub fn of(self, run: &RunMeasures, bound: Option<f64>, best: Option<f64>) -> Option<f64> {
+    pub fn of(self, run: &SimSummary, bound: Option<f64>, best: Option<f64>) -> Option<f64> {
         let rate = |amount: f64| {
             if run.makespan > 0.0 {
                 amount / run.makespan
@@ -150,23 +104,22 @@ impl Measure {
         };
         #[allow(clippy::cast_precision_loss)] // counts of events
         let (pauses, migrations) = (run.pauses as f64, run.migrations as f64);
-        let jobs = f64::from(run.jobs.max(1));
         Some(match self {
             Self::DegradationFromBound => run.max_stretch / bound?,
-            Self::DegradationFromBest { .. } => run.max_stretch_30 / best?,
-            Self::Underutilization => run.underutilization,
-            Self::Stalled => run.stalled,
+            Self::DegradationFromBest { .. } => run.max_stretch_30s / best?,
+            Self::Underutilization => run.normalized_underutilization,
+            Self::Stalled => run.normalized_stalled,
             Self::MaxStretch => run.max_stretch,
             Self::MeanStretch => run.mean_stretch,
             Self::Bandwidth => rate(run.pause_gb + run.migration_gb),
-            Self::PauseBandwidth => rate(run.pause_gb),
-            Self::MigrationBandwidth => rate(run.migration_gb),
+            Self::PauseBandwidth => run.pause_gb_per_second,
+            Self::MigrationBandwidth => run.migration_gb_per_second,
             Self::PausesPerHour => rate(pauses * 3600.0),
             Self::MigrationsPerHour => rate(migrations * 3600.0),
-            Self::PausesPerJob => pauses / jobs,
-            Self::MigrationsPerJob => migrations / jobs,
-            Self::MeanDecision => run.decide_mean,
-            Self::LongestDecision => run.decide_max,
+            Self::PausesPerJob => run.pauses_per_job,
+            Self::MigrationsPerJob => run.migrations_per_job,
+            Self::MeanDecision => run.decide_seconds_mean,
+            Self::LongestDecision => run.decide_seconds_max,
         })
     }
 }
@@ -203,6 +156,9 @@ impl SampleStatistics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dfrs_sim::SimOutcome;
+    use dfrs_sim::metrics::STRETCH_BOUND;
+    use dfrs_sim::trace::Trace;
 
     #[test]
     fn standard_deviation_is_that_of_a_sample() {
@@ -219,20 +175,21 @@ mod tests {
 
     #[test]
     fn measures_match_their_definitions() {
-        let run = RunMeasures {
+        let (trace, outcome) = (Trace::default(), SimOutcome::default());
+        let run = SimSummary {
             jobs: 10,
             max_stretch: 8.0,
             mean_stretch: 2.0,
-            max_stretch_30: 6.0,
-            underutilization: 0.5,
-            stalled: 0.25,
+            max_stretch_30s: 6.0,
+            normalized_underutilization: 0.5,
+            normalized_stalled: 0.25,
             makespan: 7200.0,
             pauses: 20,
             migrations: 5,
+            migrations_per_job: 0.5,
             pause_gb: 7200.0,
             migration_gb: 720.0,
-            decide_mean: 0.0,
-            decide_max: 0.0,
+            ..SimSummary::new(String::new(), &trace, 1, &outcome, STRETCH_BOUND)
         };
         let of = |measure: Measure| measure.of(&run, Some(4.0), Some(3.0)).expect("a value");
         assert_eq!(of(Measure::DegradationFromBound), 2.0);

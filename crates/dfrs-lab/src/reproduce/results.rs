@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::Span;
-use dfrs_sim::metrics::STRETCH_BOUND;
+use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::offline_bound;
 use dfrs_sim::{Scheduler, SimSettings, simulate};
 use serde::Serialize;
 
 use super::experiment::{Experiment, IPDPS};
-use super::measure::{Measure, RunMeasures, SampleStatistics};
+use super::measure::{Measure, SampleStatistics};
 use super::traces::{TraceId, TraceSet, Traces};
 use crate::runs::Runs;
 
@@ -43,7 +43,7 @@ impl ReproduceRun {
         }
     }
 
-    fn execute(&self, traces: &Traces) -> Result<RunMeasures, String> {
+    fn execute(&self, traces: &Traces) -> Result<SimSummary, String> {
         let (trace, nodes) = traces.get(self.trace)?;
         let settings = SimSettings {
             penalty: Span::from_seconds(self.penalty.into()),
@@ -53,7 +53,13 @@ impl ReproduceRun {
         let in_run = |error: String| format!("{:?} under {}: {error}", self.trace, self.policy);
         let outcome = simulate(&trace, &scheduler(&self.policy)?, &settings, None)
             .map_err(|error| in_run(error.to_string()))?;
-        Ok(RunMeasures::new(&trace, nodes, &outcome))
+        Ok(SimSummary::new(
+            self.policy.clone(),
+            &trace,
+            nodes,
+            &outcome,
+            STRETCH_BOUND,
+        ))
     }
 }
 
@@ -81,7 +87,7 @@ pub struct Query<'a> {
 /// The results of all runs.
 pub struct Results<'a> {
     pub traces: &'a Traces,
-    measured: BTreeMap<ReproduceRun, RunMeasures>,
+    measured: BTreeMap<ReproduceRun, SimSummary>,
     bounds: BTreeMap<TraceId, f64>,
     /// By trace and penalty: the smallest of the largest stretches that the IPDPS paper's algorithms
     /// have.
@@ -112,7 +118,7 @@ impl<'a> Results<'a> {
             .map(|run| (run.clone(), traces.source(run.trace)))
             .collect();
         let measured = runs.execute("simulations", &keys, |(run, _)| run.execute(traces))?;
-        let measured: BTreeMap<ReproduceRun, RunMeasures> =
+        let measured: BTreeMap<ReproduceRun, SimSummary> =
             wanted.into_iter().zip(measured).collect();
         Ok(Self {
             traces,
@@ -139,7 +145,7 @@ impl<'a> Results<'a> {
     }
 
     /// All runs with what was measured on them.
-    pub fn all(&self) -> impl Iterator<Item = (&ReproduceRun, &RunMeasures, Option<f64>)> {
+    pub fn all(&self) -> impl Iterator<Item = (&ReproduceRun, &SimSummary, Option<f64>)> {
         self.measured
             .iter()
             .map(|(run, measured)| (run, measured, self.bounds.get(&run.trace).copied()))
@@ -158,7 +164,7 @@ impl<'a> Results<'a> {
 
 /// For each trace and penalty under which all of the IPDPS paper's algorithms were run: the smallest of
 /// their largest stretches.
-fn bests(measured: &BTreeMap<ReproduceRun, RunMeasures>) -> BTreeMap<(TraceId, u32), f64> {
+fn bests(measured: &BTreeMap<ReproduceRun, SimSummary>) -> BTreeMap<(TraceId, u32), f64> {
     let simulated: BTreeSet<(TraceId, u32)> = measured
         .keys()
         .flat_map(|run| [(run.trace, 0), (run.trace, run.penalty)])
@@ -168,7 +174,7 @@ fn bests(measured: &BTreeMap<ReproduceRun, RunMeasures>) -> BTreeMap<(TraceId, u
             .iter()
             .map(|policy| measured.get(&ReproduceRun::new(trace, policy, penalty, None)))
             .try_fold(f64::INFINITY, |best, run| {
-                Some(best.min(run?.max_stretch_30))
+                Some(best.min(run?.max_stretch_30s))
             })
     };
     simulated

@@ -29,57 +29,91 @@ pub struct SummaryLine {
 /// What distinguishes lines but for the measure.
 type RunGroup = (String, Option<String>, Vec<String>, String);
 
-/// All lines: combination by combination, measure by measure, policy by policy.
-pub fn summary(study: &Study, rows: &[StudyRow], measures: &[&'static str]) -> Vec<SummaryLine> {
-    let mut order: Vec<RunGroup> = Vec::new();
-    let mut groups: BTreeMap<RunGroup, Vec<(String, Value)>> = BTreeMap::new();
-    // With the period that each ran at, where names say one.
-    let mut names: BTreeMap<RunGroup, String> = BTreeMap::new();
-    for row in rows {
-        let group = (
-            row.source.block.name.clone(),
-            row.source.load.map(|load| load.to_string()),
-            row.setting.values.clone(),
-            study.name_of(row.policy),
-        );
-        let measured = row.measured().unwrap_or_default();
-        let of_group = groups.entry(group.clone()).or_default();
-        if of_group.is_empty() {
-            names.insert(group.clone(), row.summary.policy.clone());
-            order.push(group);
-        }
-        of_group.push((row.source.name.clone(), measured));
-    }
-    let values = |group: &RunGroup, measure: &str| -> BTreeMap<String, f64> {
-        let rows = groups.get(group).into_iter().flatten();
-        rows.filter_map(|(trace, measured)| Some((trace.clone(), measured[measure].as_f64()?)))
-            .collect()
-    };
-    let mut lines = Vec::new();
-    for groups in
-        order.chunk_by(|one, other| (&one.0, &one.1, &one.2) == (&other.0, &other.1, &other.2))
-    {
-        for measure in measures {
-            lines.extend(groups.iter().map(|group| {
-                let (block, load, settings, _) = group.clone();
-                let policy = names.get(group).cloned().unwrap_or_default();
-                let own = values(group, measure);
-                let comparison = baseline_of(study, group)
-                    .filter(|baseline| baseline != group)
-                    .and_then(|baseline| pairs(&own, &values(&baseline, measure)));
-                SummaryLine {
-                    block,
-                    load,
-                    settings,
-                    policy,
-                    measure,
-                    values: own,
-                    comparison,
+/// The runs of a study in groups that differ in nothing but the trace.
+pub struct RunGroups<'a> {
+    study: &'a Study,
+    /// The groups in the order of their first runs.
+    order: Vec<RunGroup>,
+    /// What was measured, by trace, with the period that each ran at, where names say one.
+    groups: BTreeMap<RunGroup, GroupedRuns>,
+}
+
+/// The runs of a group.
+struct GroupedRuns {
+    /// The policy's name with its period.
+    policy: String,
+    /// The trace of each, and all that was measured.
+    measured: Vec<(String, Value)>,
+}
+
+impl<'a> RunGroups<'a> {
+    /// Sorts the runs. O(runs × (measures + log groups)).
+    pub fn new(study: &'a Study, rows: &[StudyRow]) -> Self {
+        let mut all = Self {
+            study,
+            order: Vec::new(),
+            groups: BTreeMap::new(),
+        };
+        for row in rows {
+            let group = (
+                row.source.block.name.clone(),
+                row.source.load.map(|load| load.to_string()),
+                row.setting.values.clone(),
+                study.name_of(row.policy),
+            );
+            let of_group = all.groups.entry(group).or_insert_with_key(|group| {
+                all.order.push(group.clone());
+                GroupedRuns {
+                    policy: row.summary.policy.clone(),
+                    measured: Vec::new(),
                 }
-            }));
+            });
+            let measured = row.measured().unwrap_or_default();
+            of_group.measured.push((row.source.name.clone(), measured));
+        }
+        all
+    }
+
+    /// All lines: combination by combination, measure by measure, policy by policy.
+    pub fn summary(&self, measures: &[&'static str]) -> Vec<SummaryLine> {
+        let is_same = |one: &RunGroup, other: &RunGroup| {
+            (&one.0, &one.1, &one.2) == (&other.0, &other.1, &other.2)
+        };
+        let mut lines = Vec::new();
+        for groups in self.order.chunk_by(is_same) {
+            for measure in measures {
+                lines.extend(groups.iter().map(|group| self.line(group, measure)));
+            }
+        }
+        lines
+    }
+
+    /// One measure of a group.
+    fn line(&self, group: &RunGroup, measure: &'static str) -> SummaryLine {
+        let (block, load, settings, _) = group.clone();
+        let policy = self.groups.get(group).map(|runs| runs.policy.clone());
+        let own = self.values(group, measure);
+        let comparison = baseline_of(self.study, group)
+            .filter(|baseline| baseline != group)
+            .and_then(|baseline| pairs(&own, &self.values(&baseline, measure)));
+        SummaryLine {
+            block,
+            load,
+            settings,
+            policy: policy.unwrap_or_default(),
+            measure,
+            values: own,
+            comparison,
         }
     }
-    lines
+
+    /// The values of a group by trace.
+    fn values(&self, group: &RunGroup, measure: &str) -> BTreeMap<String, f64> {
+        let runs = self.groups.get(group).into_iter();
+        runs.flat_map(|runs| &runs.measured)
+            .filter_map(|(trace, measured)| Some((trace.clone(), measured[measure].as_f64()?)))
+            .collect()
+    }
 }
 
 /// With which runs those of a group are compared; none without a baseline.

@@ -1,5 +1,7 @@
 //! The page of a study: for each combination of traces and options tables and a chart.
 
+use std::collections::BTreeMap;
+
 use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals, significant};
 use dfrs_sim::metrics::CLASSES;
 
@@ -168,11 +170,17 @@ fn by_traces(study: &Study, lines: &[SummaryLine]) -> Chart {
 /// A row for each class, for each policy its mean stretch and its largest.
 fn by_class(study: &Study, lines: &[&SummaryLine]) -> Table {
     let mut policies: Vec<&str> = Vec::new();
+    let mut found: BTreeMap<(&str, &str), &SummaryLine> = BTreeMap::new();
     for line in lines {
         if !policies.contains(&line.policy.as_str()) {
             policies.push(&line.policy);
         }
+        found.entry((&line.policy, line.measure)).or_insert(line);
     }
+    let cells_of = |policy: &str, measure: &str| match found.get(&(policy, measure)) {
+        Some(line) => cells(line),
+        None => [(); 4].map(|()| Cell::number("–")),
+    };
     let mut heads = vec!["run time", "tasks"];
     for _ in &policies {
         heads.extend(["mean", "worst"]);
@@ -188,15 +196,8 @@ fn by_class(study: &Study, lines: &[&SummaryLine]) -> Table {
         let [mean, max] = class.measures;
         let mut row = vec![Cell::text(class.run_time), Cell::text(class.tasks)];
         for policy in &policies {
-            let of = |measure: &str| {
-                let mut lines = lines.iter();
-                lines.find(|line| line.measure == measure && line.policy == *policy)
-            };
-            let empty = || Cell::number("–");
-            let mean = of(mean).map(|line| cells(line));
-            let [mean, _, _, ratio] = mean.unwrap_or_else(|| [(); 4].map(|()| empty()));
-            let worst = of(max).map(|line| cells(line));
-            let [_, _, worst, _] = worst.unwrap_or_else(|| [(); 4].map(|()| empty()));
+            let [mean, _, _, ratio] = cells_of(policy, mean);
+            let [_, _, worst, _] = cells_of(policy, max);
             row.extend([mean, worst]);
             row.extend((!study.baseline.is_empty()).then_some(ratio));
         }

@@ -113,23 +113,28 @@ fn refuse_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
     })
 }
 
+/// How many of all jobs.
+fn of_jobs(count: usize, all: usize) -> String {
+    format!("{} of {} jobs", number(count), number(all))
+}
+
+/// A sentence about so many of all jobs, if there are any; `what` is the rest of it.
+fn sentence_about(count: usize, all: usize, what: &str) -> Option<String> {
+    (count > 0).then(|| format!("{} {what}", of_jobs(count, all)))
+}
+
 /// In sentences: what jobs did that no simulation here does.
 fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
-    let of_jobs = |count: usize| format!("{} of {} jobs", number(count), number(jobs));
     let mut all = Vec::new();
     if assumed.overused > 0 {
         all.push(format!(
             "{} used more CPU time than their CPUs have, up to {}% of it, {} core-hours beyond it in all: nothing bound them to what they asked for. DFRS's caps do: dfrs replay lets them run as many times longer under DFRS, and dfrs sim as long as they did.",
-            of_jobs(assumed.overused),
+            of_jobs(assumed.overused, jobs),
             assumed.max_overuse_percent,
             significant(assumed.overused_time.seconds() / 3600.0, 2),
         ));
     }
-    let mut counted = |count: usize, what: &str| {
-        if count > 0 {
-            all.push(format!("{} {what}", of_jobs(count)));
-        }
-    };
+    let mut counted = |count: usize, what: &str| all.extend(sentence_about(count, jobs, what));
     counted(
         assumed.memory_lowered,
         "had more memory than they asked for (by MaxRSS, each task as large as the largest): what they asked for counts, and where memory is constrained, as DFRS needs it, they would have ended.",
@@ -158,7 +163,6 @@ fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
 
 /// In sentences: how so many jobs were taken, which are left of the dump.
 fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Vec<String> {
-    let of = |count: usize, all: usize| format!("{} of {} jobs", number(count), number(all));
     let mut all = vec![
         "A job has one task on each node that it had, with its share of the CPUs and of the memory; tasks of one job may come together on one node. How long it ran at the site is its run time when it gets all the CPU it needs.".to_owned(),
     ];
@@ -170,11 +174,7 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Ve
         MemoryRule::Requested => "A job's memory requirement is what it asked for (`ReqMem`, `AllocTRES`), because Slurm keeps that for it, used or not. `--memory measured` shows what would be possible if jobs asked for what they use.".into(),
         MemoryRule::Measured => format!("A job's memory requirement is what it used at most (`MaxRSS`) and {} more, but not more than it asked for. Jobs really ask for more (`--memory requested`), and Slurm keeps that for them.", percent(f64::from(rules.headroom_percent) / 100.0)),
     });
-    let mut counted = |count: usize, what: &str| {
-        if count > 0 {
-            all.push(format!("{} {what}", of(count, jobs)));
-        }
-    };
+    let mut counted = |count: usize, what: &str| all.extend(sentence_about(count, jobs, what));
     counted(
         assumed.cpu_not_measured,
         "have no measured CPU time: they need all CPUs that they had.",
@@ -205,11 +205,8 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Ve
         assumed.memory_unknown,
         "neither asked for memory nor had it measured: the same share of the node's memory as of its CPUs counts.",
     );
-    let mut counted = |count: usize, what: &str| {
-        if count > 0 {
-            all.push(format!("{} {what}", of(count, dump.runs.len())));
-        }
-    };
+    let runs = dump.runs.len();
+    let mut counted = |count: usize, what: &str| all.extend(sentence_about(count, runs, what));
     counted(
         dump.repeated,
         "are later runs of the same job (requeued or resized); each run counts as a job.",

@@ -48,17 +48,17 @@ pub fn csv(results: &Results) -> String {
             measured.jobs.to_string(),
             measured.max_stretch.to_string(),
             measured.mean_stretch.to_string(),
-            measured.max_stretch_30.to_string(),
+            measured.max_stretch_30s.to_string(),
             bound.map_or(String::new(), |bound| bound.to_string()),
-            measured.underutilization.to_string(),
+            measured.normalized_underutilization.to_string(),
             measured.makespan.to_string(),
             measured.pauses.to_string(),
             measured.migrations.to_string(),
             measured.pause_gb.to_string(),
             measured.migration_gb.to_string(),
-            measured.decide_mean.to_string(),
-            measured.decide_max.to_string(),
-            measured.stalled.to_string(),
+            measured.decide_seconds_mean.to_string(),
+            measured.decide_seconds_max.to_string(),
+            measured.normalized_stalled.to_string(),
         ]);
     }
     csv
