@@ -4,16 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
-use dfrs_sim::offline_bound_with_progress;
-use dfrs_sim::trace::{MAX_NODES, NODE_CPUS, Trace};
-use serde::Serialize;
+use dfrs_sim::trace::{MAX_NODES, NODE_CPUS};
 
 use crate::report::CommandOutcome;
+use dfrs_lab::bound;
 use dfrs_lab::input::SiteOptions;
-use dfrs_lab::input::{self, SwfModel, TraceSource};
+use dfrs_lab::input::{SwfModel, TraceSource};
 use dfrs_lab::options::seconds_above_0;
-use dfrs_lab::overload;
-use dfrs_lab::runs::progress;
 
 /// Computes a lower bound on the maximum stretch of any schedule of a trace.
 ///
@@ -52,17 +49,6 @@ enum BoundFormat {
     Json,
 }
 
-/// What is printed.
-#[derive(Serialize)]
-struct BoundOutput {
-    /// No schedule has a smaller maximum stretch.
-    bound: f64,
-    jobs: usize,
-    nodes: u32,
-    /// In seconds.
-    stretch_bound: f64,
-}
-
 /// Computes the bound and prints it.
 pub fn run(arguments: &BoundArguments) -> CommandOutcome {
     CommandOutcome::of(try_run(arguments))
@@ -78,14 +64,7 @@ fn try_run(arguments: &BoundArguments) -> Result<(String, String), String> {
         period: None,
         node_cpus: NODE_CPUS,
     };
-    let input = input::read(&source, &[])?;
-    overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
-    let answer = BoundOutput {
-        bound: bound(&input.trace, input.nodes, arguments.stretch_bound),
-        jobs: input.trace.jobs.len(),
-        nodes: input.nodes,
-        stretch_bound: arguments.stretch_bound.seconds(),
-    };
+    let (answer, notes) = bound::of(&source, arguments.stretch_bound)?;
     let output = match arguments.format {
         BoundFormat::Json => {
             serde_json::to_string(&answer).map_err(|error| error.to_string())? + "\n"
@@ -95,18 +74,5 @@ fn try_run(arguments: &BoundArguments) -> Result<(String, String), String> {
             answer.jobs, answer.nodes, answer.bound
         ),
     };
-    Ok((output, input.notes))
-}
-
-/// The bound. A terminal shows how far it is known, but not how long the rest takes: one part of
-/// the trace may take longer than all others.
-fn bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
-    let bar = progress::steps("bound", "jobs", trace.jobs.len());
-    let mut on_progress = |jobs: usize, bound: f64| {
-        bar.set_message(format!("bound {bound:.4} or more"));
-        bar.set_position(jobs as u64);
-    };
-    let found = offline_bound_with_progress(trace, nodes, stretch_bound, &mut on_progress);
-    bar.finish_and_clear();
-    found
+    Ok((output, notes))
 }

@@ -3,11 +3,11 @@
 use clap::Args;
 use dfrs_core::Span;
 use dfrs_proto::conf::DEFAULT_POLICY;
-use dfrs_sim::gaming::{BackgroundLoad, Cheat, Comparison, compare};
+use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MAX_NODES;
-use dfrs_sim::{Needs, Scheduler, SimSettings};
 
 use crate::report::CommandOutcome;
+use dfrs_lab::gaming::{self, GamingTrial};
 use dfrs_lab::options::seconds;
 
 /// Shows what a user gains by gaming.
@@ -38,16 +38,6 @@ pub struct GamingArguments {
     penalty: Span,
 }
 
-/// What holds of users: its name, whether jobs inherit, and what CPU they count with.
-const RULES: [(&str, bool, Needs); 3] = [
-    ("by job", false, Needs::Requested),
-    ("by user", true, Needs::Requested),
-    ("by user, needs measured", true, Needs::Measured),
-];
-
-/// What sites have, with exact run times: it knows no user, and no job follows on another under it.
-const BATCH: &str = "EASY/shared";
-
 /// Simulates, and prints a table.
 pub fn run(arguments: &GamingArguments) -> CommandOutcome {
     CommandOutcome::of(table(arguments).map(|table| (table, String::new())))
@@ -56,73 +46,16 @@ pub fn run(arguments: &GamingArguments) -> CommandOutcome {
 fn table(arguments: &GamingArguments) -> Result<String, String> {
     let scheduler = arguments.policy.parse::<Scheduler>();
     let scheduler = scheduler.map_err(|error| format!("dfrs gaming: --policy: {error}"))?;
-    if matches!(scheduler, Scheduler::Batch(_)) {
+    let Scheduler::Dfrs(policy) = scheduler else {
         return Err(format!(
             "dfrs gaming: --policy={scheduler} is a batch scheduler, under which no job follows on another; give a policy of DFRS"
         ));
-    }
-    let mut text = format!(
-        "{:<21} {:<24} {:>15} {:>13} {:>15} {:>5}\n{:<21} {:<24} {:>15} {:>13} {:>15} {:>5}\n",
-        "",
-        "",
-        "stretch",
-        "CPU",
-        "others' stretch",
-        "",
-        "work",
-        "fair",
-        "honest  cheat",
-        "honest cheat",
-        "honest  cheat",
-        "gain"
-    );
-    let batch: Scheduler = BATCH.parse().map_err(|error| format!("{BATCH}: {error}"))?;
-    for cheat in Cheat::ALL {
-        for (name, fair_by_user, needs) in RULES {
-            let settings = SimSettings {
-                penalty: arguments.penalty,
-                fair_by_user,
-                needs,
-                ..SimSettings::new(arguments.nodes)
-            };
-            text += &compared(cheat, name, arguments, &scheduler, &settings)?;
-        }
-        if !cheat.resubmits() {
-            let settings = SimSettings::new(arguments.nodes);
-            text += &compared(cheat, BATCH, arguments, &batch, &settings)?;
-        }
-    }
-    Ok(text)
-}
-
-fn compared(
-    cheat: Cheat,
-    name: &str,
-    arguments: &GamingArguments,
-    scheduler: &Scheduler,
-    settings: &SimSettings,
-) -> Result<String, String> {
-    let others = BackgroundLoad {
-        load: f64::from(arguments.load) / 100.0,
-        with_limits: true,
     };
-    let found = compare(cheat, 1..arguments.seeds + 1, others, scheduler, settings)
-        .map_err(|error| format!("dfrs gaming: {}: {error}", cheat.name()))?;
-    Ok(row(cheat, name, &found))
-}
-
-fn row(cheat: Cheat, name: &str, found: &Comparison) -> String {
-    let (honest, other) = (&found.honest, &found.cheat);
-    format!(
-        "{:<21} {:<24} {:>8.2} {:>6.2} {:>6.2} {:>6.2} {:>8.2} {:>6.2} {:>5.2}\n",
-        cheat.name(),
-        name,
-        honest.stretch,
-        other.stretch,
-        honest.cpu,
-        other.cpu,
-        honest.background_stretch,
-        other.background_stretch,
-        found.gain
-    )
+    gaming::table(&GamingTrial {
+        seeds: arguments.seeds,
+        nodes: arguments.nodes,
+        load: arguments.load,
+        policy,
+        penalty: arguments.penalty,
+    })
 }

@@ -5,6 +5,9 @@
 //! is decided by their callers. An error is one line: what, where, what to do.
 #![forbid(unsafe_code)]
 
+pub mod bound;
+pub mod gaming;
+pub mod generate;
 pub mod input;
 pub mod options;
 pub mod outputs;
