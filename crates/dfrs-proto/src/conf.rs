@@ -10,7 +10,11 @@
 //! Nothing is guessed: an unknown key, a value out of range, a key given twice or a partition named
 //! twice is an error, and a file with an error gives no [`Config`] at all.
 
+#[cfg(test)]
+mod documents;
 mod error;
+mod key;
+pub mod keys;
 mod lexer;
 mod parse;
 mod print;
@@ -24,6 +28,7 @@ use std::path::PathBuf;
 use dfrs_core::{Bytes, Mobility, Policy, Span};
 
 pub use error::ConfError;
+pub use key::{Key, KeyPurpose, KeySample, Preset};
 
 /// How much DFRS does on a live cluster: the rungs of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +100,7 @@ impl Partition {
         Self {
             name: name.into(),
             mobility,
-            allowed: value::all_mobilities(),
+            allowed: keys::all_mobilities(),
             interactive: None,
             moldable: None,
         }
@@ -127,63 +132,45 @@ pub enum JobField {
     Extra,
 }
 
-/// All options, with the defaults filled in. [`Config::parse`] makes one.
+/// All options, with the defaults filled in. [`Config::parse`] makes one. Units, ranges and
+/// defaults are those of the key that each field names ([`keys`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// `Mode`: `off`, `shadow` (default) or `full`.
+    /// `Mode`.
     pub mode: Mode,
-    /// `Policy`, by its name in the papers, with `period` in its settings. Default:
-    /// [`DEFAULT_POLICY`].
-    /// Its budget has `MovesPerHour`: how often one job may be paused or moved within an hour, 1 to
-    /// 3600, or `unlimited` (as in the papers). Default: 6, because pausing and moving cost a real
-    /// job time, above all one that restarts from a checkpoint.
-    ///
-    /// The policy's penalty is `MoveCost`: time in which a job that was moved or brought back makes
-    /// no progress, whole seconds, 0 to 86400. Default: 60 for a policy that weighs moves, else 0.
-    ///
-    /// The policy's hint of run times is `RunTimeHint`: `none` (default), or `limits`, the time
-    /// limits of jobs as far as such limits have been true so far.
-    ///
-    /// What it lets the load of a node grow to is `LoadCeiling`: whole percent of the node's CPUs,
-    /// at least 100%, or `none` (default).
-    ///
-    /// What it gives jobs on several nodes at least is `ParallelLeastYield`: a yield from 0.01 to
-    /// 1, or `none` (default).
+    /// `Policy`, by its name in the papers, with `period` in its settings. Its budget has
+    /// `MovesPerHour`, its penalty is `MoveCost`, its hint of run times `RunTimeHint`, what it lets
+    /// the load of a node grow to `LoadCeiling`, and what it gives jobs on several nodes at least
+    /// `ParallelLeastYield`.
     pub policy: Policy,
-    /// `Period`: time between two remaps of all jobs. Whole seconds, 1 to 604800. Default: 600.
+    /// `Period`: time between two remaps of all jobs.
     pub period: Span,
-    /// `JobWeight`: `priority` (default), or `equal`.
+    /// `JobWeight`.
     pub job_weight: Weighting,
-    /// `NeedsSource`: `requested` (default), or `measured`.
+    /// `Needs`.
     pub needs: NeedsSource,
     /// `CheckpointWait`: how long a job has, after its warning signal, to write its checkpoint
-    /// before it is requeued. Whole seconds, 1 to 86400. Default: 60.
+    /// before it is requeued.
     pub checkpoint_wait: Span,
     /// `ParkTimeout`: how long nodes have to freeze a job and to push its memory to swap; after
-    /// that the job goes on where it was. Whole seconds, 5 to 86400. Default: 60.
+    /// that the job goes on where it was.
     pub park_timeout: Span,
     /// `SettleTime`: how long a job runs, after its start, after it came back and after the start
-    /// of each of its steps, before it may be paused or moved. Whole seconds, 0 to 3600. Default:
-    /// 10.
+    /// of each of its steps, before it may be paused or moved.
     pub settle_time: Span,
     /// `LongestPause`: a job that has been paused, or parked, for so long comes back before all
-    /// others, and then keeps its place for as long. Whole seconds, 60 to 604800, or `unlimited`:
-    /// `None`. Default: [`dfrs_core::LONGEST_PAUSE`].
+    /// others, and then keeps its place for as long. `None`: no bound.
     pub longest_pause: Option<Span>,
     /// `TimeToLive`: how long a node keeps its CPU caps when it receives nothing from slurmctld.
-    /// Whole seconds, 5 to 86400. Default: 60.
     pub time_to_live: Span,
-    /// `SwapPerNode`: how much of each node's swap parked jobs may fill. Whole megabytes (as
-    /// `RealMemory`: 1048576 bytes), or with a suffix `K`, `M`, `G`, `T`. Default: 0, nothing is
-    /// parked.
+    /// `SwapPerNode`: how much of each node's swap parked jobs may fill. 0: nothing is parked.
     pub swap_per_node: Bytes,
-    /// `Journal`: absolute path of the file in which slurmctld records every event and decision, or
-    /// `none` (default).
+    /// `Journal`: absolute path of the file in which slurmctld records every event and decision.
     pub journal: Option<PathBuf>,
-    /// `StatusDirectory`: absolute path of the directory in which slurmctld keeps the status file,
-    /// or `none` (default): Slurm's `StateSaveLocation`.
+    /// `StatusDirectory`: absolute path of the directory in which slurmctld keeps the status file.
+    /// `None`: Slurm's `StateSaveLocation`.
     pub status_directory: Option<PathBuf>,
-    /// `ShowYieldIn`: where Slurm's own tools show what each job gets, or `none` (default).
+    /// `ShowYieldIn`: where Slurm's own tools show what each job gets.
     pub show_yield_in: Option<JobField>,
     /// The `Partition=` lines, in the order of the file.
     pub partitions: Vec<Partition>,
@@ -198,6 +185,27 @@ pub const DEFAULT_POLICY: &str = "GreedyPMCR*/move-per/OPT=VT/MINVT=600";
 pub const DEFAULT_LINEAR_SPEEDUP: u32 = 8;
 
 impl Config {
+    /// Before any key is read, defaults included, which are those of the keys.
+    fn unset() -> Self {
+        Self {
+            mode: Mode::default(),
+            policy: Policy::own(),
+            period: Span::ZERO,
+            job_weight: Weighting::default(),
+            needs: NeedsSource::default(),
+            checkpoint_wait: Span::ZERO,
+            park_timeout: Span::ZERO,
+            settle_time: Span::ZERO,
+            longest_pause: None,
+            time_to_live: Span::ZERO,
+            swap_per_node: Bytes::ZERO,
+            journal: None,
+            status_directory: None,
+            show_yield_in: None,
+            partitions: Vec::new(),
+        }
+    }
+
     /// Reads a `dfrs.conf`. Pure; `file_name` only appears in errors. O(length of `text`).
     ///
     /// # Errors

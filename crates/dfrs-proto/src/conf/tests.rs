@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{
     Config, DEFAULT_LINEAR_SPEEDUP, JobField, Mode, MoldableSettings, NeedsSource, Partition,
-    Weighting, parse as rules, value,
+    Weighting, keys,
 };
 
 const SECOND: i64 = 1_000_000;
@@ -316,7 +316,12 @@ fn every_key_is_in_the_manual_and_the_sample_file() {
         .split("\n## ")
         .find(|part| part.starts_with("Settings of other policies"));
     let of_studies = of_studies.expect("a section");
-    for key in rules::GLOBAL_KEYS.iter().chain(rules::PARTITION_KEYS) {
+    for key in [
+        keys::names(keys::GLOBAL_KEYS),
+        keys::names(keys::PARTITION_KEYS),
+    ]
+    .concat()
+    {
         assert!(
             manual.contains(&format!("\n| `{key}`")),
             "{key} has no row in docs/configuration.md"
@@ -435,7 +440,7 @@ fn any_mobility() -> impl Strategy<Value = Mobility> {
 prop_compose! {
     fn any_partition()(
         mobility in any_mobility(),
-        allowed in prop::sample::subsequence(value::all_mobilities(), 0..=4),
+        allowed in prop::sample::subsequence(keys::all_mobilities(), 0..=4),
         interactive in prop::option::of(prop_oneof![Just(Mobility::Park), Just(Mobility::Never)]),
         linear_speedup in prop::option::of(1..=100_000_u32),
     ) -> Partition {
@@ -479,23 +484,23 @@ prop_compose! {
         policy.settings.run_time_hint = run_time_hint;
         policy.settings.load_ceiling = load_ceiling.map(LoadCeiling::from_percent);
         policy.settings.parallel_least_yield = least_yield.map(LeastYield);
-        Config {
-            mode,
-            policy,
-            period,
-            job_weight,
-            needs,
-            checkpoint_wait,
-            park_timeout,
-            settle_time: Span(settle_time * SECOND),
-            longest_pause: longest_pause.map(|seconds| Span(seconds * SECOND)),
-            time_to_live,
-            swap_per_node: Bytes(kilobytes << 10),
-            journal: journal.map(PathBuf::from),
-            status_directory: status_directory.map(PathBuf::from),
-            show_yield_in,
-            partitions,
-        }
+        let mut config = parse("Mode=off");
+        config.mode = mode;
+        config.policy = policy;
+        config.period = period;
+        config.job_weight = job_weight;
+        config.needs = needs;
+        config.checkpoint_wait = checkpoint_wait;
+        config.park_timeout = park_timeout;
+        config.settle_time = Span(settle_time * SECOND);
+        config.longest_pause = longest_pause.map(|seconds| Span(seconds * SECOND));
+        config.time_to_live = time_to_live;
+        config.swap_per_node = Bytes(kilobytes << 10);
+        config.journal = journal.map(PathBuf::from);
+        config.status_directory = status_directory.map(PathBuf::from);
+        config.show_yield_in = show_yield_in;
+        config.partitions = partitions;
+        config
     }
 }
 

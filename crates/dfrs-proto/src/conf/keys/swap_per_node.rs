@@ -1,0 +1,80 @@
+//! `SwapPerNode`: how much swap parked jobs may fill.
+
+use dfrs_core::Bytes;
+
+use crate::conf::Config;
+use crate::conf::key::{GivenText, Key, KeyPurpose, KeySample, Preset};
+
+const MEGABYTE: u64 = 1 << 20;
+
+pub(super) const KEY: Key<Config> = Key {
+    name: "SwapPerNode",
+    purpose: KeyPurpose::Operation,
+    values: "MB, or with `K`, `M`, `G`, `T`",
+    preset: Preset::Text("0"),
+    meaning: "How much of each node's swap parked jobs may fill. A node that has less reports that, in \
+        eighths. 0: nothing is ever parked.",
+    sample: Some(KeySample {
+        comment: "MB of swap on each node that may hold the memory of parked jobs: at most what the \
+            smallest node has to spare. 0: nothing is ever parked.",
+        line: "#SwapPerNode=0",
+    }),
+    read: |config, given| {
+        config.swap_per_node = memory(given)?;
+        Ok(())
+    },
+    show: |config| Some(shown(config.swap_per_node)),
+};
+
+fn memory(given: &GivenText) -> Result<Bytes, String> {
+    let (key, text) = (given.key, given.text);
+    memory_bytes(text).map(Bytes).ok_or_else(|| {
+        format!("{key}={text} is wrong; allowed: a whole number of megabytes, or with a suffix K, M, G or T, as in {key}=2G")
+    })
+}
+
+fn memory_bytes(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.char_indices().last()? {
+        (at, suffix @ ('k' | 'K' | 'm' | 'M' | 'g' | 'G' | 't' | 'T')) => {
+            (&text[..at], unit_bytes(suffix))
+        }
+        _ => (text, MEGABYTE),
+    };
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+fn unit_bytes(suffix: char) -> u64 {
+    match suffix.to_ascii_uppercase() {
+        'K' => 1 << 10,
+        'G' => 1 << 30,
+        'T' => 1 << 40,
+        _ => MEGABYTE,
+    }
+}
+
+/// In whole megabytes if it is a whole number of them, else in kilobytes.
+fn shown(bytes: Bytes) -> String {
+    if bytes.0.is_multiple_of(MEGABYTE) {
+        (bytes.0 / MEGABYTE).to_string()
+    } else {
+        format!("{}K", bytes.0 >> 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::conf::key::testing::{mistake, printed};
+
+    #[test]
+    fn swap_per_node_is_in_megabytes_or_has_a_suffix() {
+        let key = "SwapPerNode";
+        assert_eq!(printed("", key), "0");
+        assert_eq!(printed("SwapPerNode=2g", key), "2048");
+        assert_eq!(printed("SwapPerNode=1025K", key), "1025K");
+        let error = mistake("SwapPerNode=99999999T");
+        assert!(error.ends_with("as in SwapPerNode=2G"), "{error}");
+    }
+}
