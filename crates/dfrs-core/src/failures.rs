@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use crate::load_limits::LoadLimit;
 use crate::model::Job;
+use crate::space::LoadLimit;
 use crate::units::{Bytes, Cores};
 
 /// What a job demands of nodes.

@@ -3,8 +3,8 @@
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::load_limits::LoadLimit;
 use crate::model::{Cluster, Job, Mapping, NodeIndex};
+use crate::space::LoadLimit;
 use crate::usage::Usage;
 
 mod candidate;

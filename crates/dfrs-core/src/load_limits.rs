@@ -2,21 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::headroom::Space;
 use crate::model::{Cluster, Job, Node};
 use crate::policy::{Ceilings, LoadCeiling};
+use crate::space::{LoadLimit, Space};
 use crate::units::{Bytes, Cores};
-
-/// What the load of a node may grow to if a job comes: the loosest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum LoadLimit {
-    /// Anything; beside jobs on several nodes their ceiling.
-    Nothing,
-    /// The ceiling of all nodes.
-    Node,
-    /// The ceiling of nodes with jobs on several nodes: it is to be one.
-    Parallel,
-}
 
 /// The ceilings, with what is needed to find which of them a job could keep: a job that could not
 /// keep one on empty nodes would wait for ever, and starts where it can, as if there were no such

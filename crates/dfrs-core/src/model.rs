@@ -5,26 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use crate::mapping::{Mapping, Run};
+pub use crate::node_index::NodeIndex;
 use crate::node_set::NodeSet;
 use crate::units::{Amount, Bytes, Cores, Span, Time, Weight};
-
-/// Position of a node in [`Cluster::nodes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct NodeIndex(pub u32);
-
-impl NodeIndex {
-    /// The position as an index into [`Cluster::nodes`].
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl fmt::Display for NodeIndex {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
 
 /// Identity of a job, unique within a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::NodeIndex;
+use crate::node_index::NodeIndex;
 
 /// Some nodes, ascending and each once. A clone is the same set and takes no memory of its own: of
 /// thousands of jobs that may use the same thousands of nodes, the list is there once.

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex};
 use crate::plan::{Action, PlannedAction, Reason};
 use crate::policy::{Ceilings, Policy};
 use crate::roster::Roster;
+use crate::space::LoadLimit;
 use crate::staged_changes::Changes;
 use crate::target::{Change, Target};
 use crate::units::Time;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::headroom::{Space, quotient};
-use crate::load_limits::{LoadLimit, LoadLimits};
+use crate::load_limits::LoadLimits;
 use crate::model::{Cluster, Job, Mapping, Node, NodeIndex, NodeState, Run};
 use crate::policy::{Ceilings, LoadCeiling};
+use crate::space::{LoadLimit, Space, quotient};
 use crate::units::{Amount, Bytes, Cores};
 
 /// Memory, CPU load and further resources in use on each node. Only running jobs use them.

@@ -85,14 +85,38 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "crates/dfrs-sim/src/trace/sacct",
         &["trace::csv", "trace::swf", "trace::read"],
     ),
-    // The test bed is not linked into slurmctld.
-    ("crates/dfrs-agent/src/", &["fixtures", "dfrs_testbed"]),
+    // What a decision looks at, from what a node is to what all of them have left.
+    ("crates/dfrs-core/src/node_index.rs", &["model"]),
+    ("crates/dfrs-core/src/mapping.rs", &["model"]),
+    ("crates/dfrs-core/src/node_set.rs", &["model"]),
+    (
+        "crates/dfrs-core/src/space.rs",
+        &["load_limits", "usage", "headroom"],
+    ),
+    (
+        "crates/dfrs-core/src/load_limits.rs",
+        &["usage", "headroom"],
+    ),
+    ("crates/dfrs-core/src/usage.rs", &["headroom"]),
+    // Policies know the constraints, and goals that others bring in.
+    ("crates/dfrs-core/src/constraints", &["policy", "yields"]),
+    ("crates/dfrs-core/src/policy", &["packing", "yields"]),
+    // The test bed and the policies of experiments are not linked into slurmctld.
+    (
+        "crates/dfrs-agent/src/",
+        &["fixtures", "dfrs_testbed", "dfrs_papers"],
+    ),
+    ("crates/dfrs-core/src/", &["dfrs_papers"]),
+    ("crates/dfrs-moldable/src/", &["dfrs_papers"]),
+    ("crates/dfrs-proto/src/", &["dfrs_papers"]),
+    ("crates/dfrs-scenario/src/", &["dfrs_papers"]),
     // Nor is the laboratory, which knows no command line.
     (
         "src/",
         &[
             "dfrs_agent::fixtures",
             "dfrs_testbed",
+            "dfrs_papers",
             "dfrs_lab",
             "dfrs_cli",
         ],

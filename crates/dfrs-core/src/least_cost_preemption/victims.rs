@@ -7,12 +7,12 @@ use super::candidates::{PreemptionCandidate, PreemptionCandidates, share};
 use super::decision_state::DecisionState;
 use super::{Arrivals, MARGIN, PARTS_OF_COST, PreemptionClass, SETTLED};
 use crate::greedy::{self, all_nodes};
-use crate::load_limits::LoadLimit;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex, Run};
 use crate::plan::Reason;
 use crate::policy::Policy;
 use crate::preempt::{fits_alongside, mark};
 use crate::priority::Priority;
+use crate::space::LoadLimit;
 use crate::target::{Change, has_swap};
 use crate::units::{Bytes, Cores, Span};
 
