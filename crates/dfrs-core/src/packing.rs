@@ -329,7 +329,7 @@ mod tests {
                 node: NodeIndex(*node),
                 tasks: 1,
             };
-            pinned.add_run(job, run);
+            pinned.add(job, &Mapping::new(vec![run]));
             grace[*node as usize] += job.cpu;
         }
         let jobs: Vec<&Job> = cluster.jobs.iter().collect();

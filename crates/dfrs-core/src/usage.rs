@@ -215,20 +215,19 @@ impl Usage {
     /// Counts the job in. Runs on nodes that do not exist are left out.
     pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
         let parallel = u32::from(mapping.spans_nodes());
-        if self.further.is_empty() {
-            for run in mapping {
-                if let Some(entry) = self.nodes.get_mut(run.node.index()) {
-                    entry.memory_used += job.memory_of(*run);
-                    entry.load += job.cpu_of(*run);
-                    entry.parallel += parallel;
-                }
-            }
-            return;
-        }
         for run in mapping.iter().copied() {
-            self.add_run(job, run);
             if let Some(entry) = self.nodes.get_mut(run.node.index()) {
+                entry.memory_used += job.memory_of(run);
+                entry.load += job.cpu_of(run);
                 entry.parallel += parallel;
+            }
+            if let Some(further) = self.further.get_mut(run.node.index()) {
+                for (resource, rigid) in further.rigid.iter_mut().enumerate() {
+                    rigid.used += job.rigid_of(run, resource);
+                }
+                for (resource, fluid) in further.fluid.iter_mut().enumerate() {
+                    fluid.used += job.fluid_of(run, resource);
+                }
             }
         }
     }
@@ -358,23 +357,6 @@ impl Usage {
     /// What is left on each node that takes tasks and has not more memory in use than it has.
     pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> + '_ {
         self.nodes.iter().filter_map(NodeUsage::space)
-    }
-
-    /// Counts the job's tasks on one node in.
-    #[inline]
-    pub(crate) fn add_run(&mut self, job: &Job, run: Run) {
-        if let Some(entry) = self.nodes.get_mut(run.node.index()) {
-            entry.memory_used += job.memory_of(run);
-            entry.load += job.cpu_of(run);
-        }
-        if let Some(further) = self.further.get_mut(run.node.index()) {
-            for (resource, rigid) in further.rigid.iter_mut().enumerate() {
-                rigid.used += job.rigid_of(run, resource);
-            }
-            for (resource, fluid) in further.fluid.iter_mut().enumerate() {
-                fluid.used += job.fluid_of(run, resource);
-            }
-        }
     }
 
     /// Counts the job out.
@@ -512,7 +494,6 @@ impl Usage {
     /// rigid resources and the ceilings on load. The job itself must not be counted in on the node.
     /// `limit` is [`Self::limit_on`] of its mapping.
     pub(crate) fn fits(&self, job: &Job, run: Run, limit: LoadLimit) -> bool {
-        let (memory, cpu) = (job.memory_of(run), job.cpu_of(run));
         // A job that comes back to nodes without other jobs has a place there already, whatever its
         // own load.
         let is_alone = self
@@ -520,20 +501,15 @@ impl Usage {
             .get(run.node.index())
             .is_none_or(|entry| entry.load.is_zero());
         let limit = if is_alone { LoadLimit::Nothing } else { limit };
-        self.has_room(run.node, memory, cpu, limit) && self.rigid_fits(job, run)
+        self.fits_run(job, run, limit)
     }
 
-    /// As `fits`, for a job whose other tasks have no place yet.
+    /// As `fits`, for a job whose other tasks have no place yet, and whose own load counts.
     #[inline]
     pub(crate) fn fits_run(&self, job: &Job, run: Run, limit: LoadLimit) -> bool {
         let (memory, cpu) = (job.memory_of(run), job.cpu_of(run));
-        self.has_room(run.node, memory, cpu, limit)
-            && (job.rigid.is_empty() || self.rigid_fits(job, run))
-    }
-
-    fn has_room(&self, node: NodeIndex, memory: Bytes, cpu: Cores, limit: LoadLimit) -> bool {
-        let entry = self.nodes.get(node.index());
-        entry.is_some_and(|entry| entry.has_room(memory, cpu, limit))
+        let entry = self.nodes.get(run.node.index());
+        entry.is_some_and(|entry| entry.has_room(memory, cpu, limit)) && self.rigid_fits(job, run)
     }
 
     /// As `fits`, but whatever the load: for tasks that are there already.
