@@ -13,6 +13,7 @@ mod jobs;
 mod lifecycle;
 mod look;
 mod machine;
+mod messages;
 mod needs;
 mod ports;
 mod program;
@@ -23,7 +24,7 @@ mod slurmctld;
 mod work;
 
 pub use cluster::ClusterModel;
-pub(crate) use dfrsd::RESEND_INTERVAL;
+pub(crate) use messages::MESSAGE_TIMEOUT;
 pub use ports::{DaemonsPort, SharedModel, SlurmPort, StorePort};
 pub use program::{JobProgram, JobSubmission, ProgramOutcome};
 pub use settings::ModelSettings;

@@ -1,20 +1,17 @@
 //! The model of a cluster: slurmctld, its nodes, and what runs on them.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use dfrs_core::{Need, Span, Time};
-use dfrs_proto::message::NodeOrder;
+use dfrs_core::{Span, Time};
 
 use super::events::{EventQueue, ModelEvent};
 use super::machine::ModelNode;
+use super::messages::ModelDelivery;
 use super::ports::HeldMemory;
 use super::program::{JobProgram, ProgramOutcome};
 use super::settings::ModelSettings;
 use super::slurmctld::{JobEntry, NodeEntry, Slurmctld};
 use super::work::ModelRun;
-use dfrs_agent::daemons::NodeFacts;
-use dfrs_agent::plan::need_queries::NeedQueries;
 use dfrs_agent::publish::state::{State, StateChanges};
 use dfrs_agent::slurm::port::LogLevel;
 use dfrs_agent::slurm::records::ObservedNode;
@@ -57,25 +54,11 @@ pub struct ClusterModel {
     pub(super) open: usize,
     pub(super) runs: BTreeMap<u64, ModelRun>,
     pub(super) launched: u64,
-    /// The orders that were last sent to the nodes, by name, and their generation.
-    pub(super) sent_orders: BTreeMap<String, NodeOrder>,
-    /// Orders on their way: by node and generation.
-    pub(super) in_flight: BTreeMap<(u32, u64), NodeOrder>,
-    pub(super) generation: u64,
-    /// Jobs that are being parked, and the generation of the orders of each of their nodes as it
-    /// began.
-    pub(super) parking: BTreeMap<u32, BTreeMap<String, u64>>,
-    pub(super) silent: BTreeSet<String>,
-    /// Where jobs are whose needs are queried, what is known of these, and the jobs about which a
-    /// query is in flight.
-    pub(super) places: NeedQueries,
-    pub(super) needs: BTreeMap<u32, Need>,
-    pub(super) needs_queried: BTreeSet<u32>,
-    /// What is known of the nodes, while it does not change.
-    pub(super) facts: Option<Arc<NodeFacts>>,
+    /// The way to the nodes.
+    pub(super) delivery: ModelDelivery,
     /// Partitions that DFRS schedules now: Slurm's backfill leaves them alone.
     pub(super) hidden: Vec<String>,
-    /// Messages to nodes that get lost, of the next ones.
+    /// Messages with orders that get lost, of the next ones.
     pub(super) lose: u32,
     /// Calls into Slurm that fail with this error, of the next ones.
     pub(super) refuse: (u32, i32),
@@ -128,6 +111,7 @@ impl ClusterModel {
             ..Slurmctld::default()
         };
         let mut model = Self {
+            delivery: ModelDelivery::new(settings.time_to_live),
             settings,
             now,
             saved: slurmctld.clone(),
@@ -190,14 +174,15 @@ impl ClusterModel {
             ModelEvent::Stopped(run, stops) => self.stopped(run, stops),
             ModelEvent::Phase(run, version) => self.next_phase(run, version),
             ModelEvent::Measured(run, node, version) => self.measured(run, node, version),
-            ModelEvent::Learned(job) => self.learned(job),
             ModelEvent::Finished(run, version) => self.finished(run, version),
             ModelEvent::Reported(run) => self.reported(run),
             ModelEvent::Gone(run, node) => self.gone(run, node),
             ModelEvent::Warned(run) => self.warned(run),
-            ModelEvent::Orders(node, generation) => self.orders_arrive(node, generation),
-            ModelEvent::SendAgain(node) => self.resend(node),
-            ModelEvent::Expires(node, contact) => self.expire_orders(node, contact),
+            ModelEvent::Due => self.look_at_due(),
+            ModelEvent::Orders(node, message) => self.orders_arrive(node, message),
+            ModelEvent::Queried(message) => self.query_arrives(message),
+            ModelEvent::Unanswered(message) => self.unanswered(message),
+            ModelEvent::Expires(node) => self.expire_orders(node),
             ModelEvent::Save => self.save_state(),
             ModelEvent::Ping => self.ping_nodes(),
             ModelEvent::Backfill => self.run_backfill(),

@@ -17,8 +17,6 @@ pub(super) enum ModelEvent {
     Phase(u64, u64),
     /// This node looks at what it has measured of this run, if nothing has changed since.
     Measured(u64, u32, u64),
-    /// The nodes of this job are queried about its need.
-    Learned(u32),
     /// This run has done its work, if its rate has not changed since.
     Finished(u64, u64),
     /// slurmctld gets the report that this run is over.
@@ -27,13 +25,16 @@ pub(super) enum ModelEvent {
     Gone(u64, u32),
     /// A warning signal reaches this run.
     Warned(u64),
-    /// Orders reach this node.
+    /// Messages to nodes may be due.
+    Due,
+    /// The orders of this message reach this node.
     Orders(u32, u64),
-    /// A node that was not reached is tried again; a node that was gets all orders again.
-    SendAgain(u32),
-    /// The time to live of this node's orders is over, if this loss of contact is still the last
-    /// one.
-    Expires(u32, u64),
+    /// The query of this message reaches its nodes.
+    Queried(u64),
+    /// Nodes that have not answered this message do not.
+    Unanswered(u64),
+    /// The time to live of this node's orders is over, if there were no later ones.
+    Expires(u32),
     /// slurmctld saves its state.
     Save,
     /// slurmctld looks at its nodes and at time limits.

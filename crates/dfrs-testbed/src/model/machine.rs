@@ -35,12 +35,12 @@ pub(super) struct ModelNode {
     /// MiB of swap that they count on.
     pub(super) counted_swap_mib: u64,
     pub(super) generation: u64,
-    /// The generation of the newest orders that were made for it.
-    pub(super) given: u64,
-    /// The sender of orders reaches it.
+    /// It has got orders from the agent that is there, and can be reached since.
     pub(super) in_touch: bool,
-    /// Grows whenever that changes.
-    pub(super) contact: u64,
+    /// When it got orders last.
+    pub(super) heard: Time,
+    /// It is noted when these lapse.
+    pub(super) expires: bool,
     /// No message was received for the time to live.
     pub(super) expired: bool,
     /// Jobs that dfrsd keeps frozen.
@@ -62,9 +62,9 @@ impl ModelNode {
             orders: BTreeMap::new(),
             counted_swap_mib: 0,
             generation: 0,
-            given: 0,
             in_touch: false,
-            contact: 0,
+            heard: Time(0),
+            expires: false,
             expired: false,
             frozen: BTreeMap::new(),
             runs: BTreeSet::new(),
@@ -100,15 +100,21 @@ impl ModelNode {
         self.orders.get(&job).is_some_and(|order| order.ended)
     }
 
-    /// Takes orders, unless newer ones came first.
-    pub(super) fn take(&mut self, state: &NodeOrder, generation: u64) -> bool {
+    /// Takes orders, unless newer ones came first. Returns whether dfrsd has something to do then:
+    /// not for the same ones again.
+    pub(super) fn take(&mut self, state: &NodeOrder, generation: u64, now: Time) -> bool {
         if generation < self.generation {
             return false;
         }
-        self.generation = generation;
-        self.expired = false;
-        self.counted_swap_mib = state.swap.unwrap_or(0) >> 20;
-        self.orders = state.jobs.iter().map(|job| (job.id, *job)).collect();
+        let is_first = self.generation == 0 || self.expired;
+        (self.generation, self.expired) = (generation, false);
+        (self.heard, self.in_touch) = (now, true);
+        let swap_mib = state.swap.unwrap_or(0) >> 20;
+        let orders: BTreeMap<u32, JobOrder> = state.jobs.iter().map(|job| (job.id, *job)).collect();
+        if !is_first && (swap_mib, &orders) == (self.counted_swap_mib, &self.orders) {
+            return false;
+        }
+        (self.counted_swap_mib, self.orders) = (swap_mib, orders);
         true
     }
 

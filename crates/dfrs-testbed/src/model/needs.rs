@@ -1,18 +1,13 @@
-//! What jobs use, what their nodes see of it, and how it becomes known to the sender of orders.
+//! What jobs use, and what their nodes see of it.
 
-use dfrs_core::{Need, Span, Time};
+use dfrs_core::{Span, Time};
 
 use super::cluster::{ClusterModel, SECOND};
 use super::events::ModelEvent;
 use super::gauge::NeedGauge;
 use super::machine::ModelNode;
 use super::work::ModelRun;
-use dfrs_agent::daemons::OrderChanges;
 
-/// How often nodes are queried whether a job there needs less than it is counted with.
-const LESS_INTERVAL: Span = Span(10 * SECOND);
-/// And so often whether one needs more.
-const MORE_INTERVAL: Span = Span(2 * SECOND);
 /// A job that is held back counts with its request after this, unless something is in the way.
 const RESTORE_TIMEOUT: i64 = 12 * SECOND;
 
@@ -23,12 +18,12 @@ impl ClusterModel {
         let Some(run) = self.runs.get_mut(&id) else {
             return;
         };
-        let (mut looks, mut news) = (Vec::new(), false);
+        let mut looks = Vec::new();
         for part in 0..run.parts.len() {
             let node = run.parts[part].0;
             let machine = &self.machines[node as usize];
             if !measures(machine, run) {
-                news |= run.gauges[part].take().is_some();
+                run.gauges[part] = None;
                 continue;
             }
             let (uses, throttled) = (run.uses_on(part), run.is_held_back_on(part));
@@ -44,12 +39,8 @@ impl ClusterModel {
                 looks.push((next, ModelEvent::Measured(id, node, gauge.version)));
             }
         }
-        let job = run.job;
         for (at, event) in looks {
             self.queue.add(at, event);
-        }
-        if news {
-            self.schedule_needs_query(job);
         }
     }
 
@@ -66,106 +57,9 @@ impl ClusterModel {
         };
         gauge.look(now);
         let (next, version) = (gauge.next(), gauge.version);
-        let job = run.job;
         if let Some(next) = next {
             self.queue
                 .add(next, ModelEvent::Measured(id, node, version));
-        }
-        self.schedule_needs_query(job);
-    }
-
-    /// If the job's nodes report another need than it is counted with, the next query learns it.
-    pub(super) fn schedule_needs_query(&mut self, job: u32) {
-        let known = self.known_need(job);
-        let need = self.need(job);
-        if known == need || self.needs_queried.contains(&job) || self.places.place(job).is_none() {
-            return;
-        }
-        self.needs_queried.insert(job);
-        let usual = if need > known {
-            MORE_INTERVAL
-        } else {
-            LESS_INTERVAL
-        };
-        self.after(usual, ModelEvent::Learned(job));
-    }
-
-    /// The nodes of the job have answered.
-    pub(super) fn learned(&mut self, job: u32) {
-        self.needs_queried.remove(&job);
-        let need = self.need(job);
-        if self.places.place(job).is_none() || need == self.known_need(job) {
-            return;
-        }
-        if need.is_less() {
-            self.needs.insert(job, need);
-        } else {
-            self.needs.remove(&job);
-        }
-        self.facts = None;
-    }
-
-    fn known_need(&self, job: u32) -> Need {
-        self.needs.get(&job).copied().unwrap_or(Need::WHOLE)
-    }
-
-    /// The need of the job by the reports of all its nodes: all, as long as one does not report.
-    fn need(&self, job: u32) -> Need {
-        let generation = |node: &str| {
-            let node = self.positions.get(node);
-            node.map_or(0, |node| self.machines[*node as usize].generation)
-        };
-        let Some(place) = self.places.place(job) else {
-            return Need::WHOLE;
-        };
-        if !self.places.is_acknowledged(job, generation)
-            || place.nodes.iter().any(|node| self.silent.contains(node))
-        {
-            return Need::WHOLE;
-        }
-        let nodes = place
-            .nodes
-            .iter()
-            .filter_map(|node| self.positions.get(node));
-        let needs = nodes.map(|node| self.need_on(job, *node));
-        needs.max().unwrap_or(Need::WHOLE)
-    }
-
-    fn need_on(&self, job: u32, node: u32) -> Need {
-        let machine = &self.machines[node as usize];
-        let runs = machine.runs.iter().filter_map(|id| self.runs.get(id));
-        let mut gauges = runs.filter(|run| run.job == job && machine.takes_orders());
-        let gauge = gauges.find_map(|run| run.gauges[run.part(node)?].as_ref());
-        gauge.map_or(Need::WHOLE, NeedGauge::need)
-    }
-
-    /// Follows the change of orders of this number: what jobs needed elsewhere is nothing here.
-    pub(super) fn follow_places(&mut self, changes: &OrderChanges, number: u64) {
-        let changed = self.places.change(changes, number);
-        self.forget_needs(changed.elsewhere.iter().chain(&changed.whole).copied());
-    }
-
-    /// What a node that does not answer would say is not known.
-    pub(super) fn forget_needs_on(&mut self, node: &str) {
-        let jobs: Vec<u32> = self.places.jobs_on(node).map(|(job, _)| job).collect();
-        self.forget_needs(jobs.into_iter());
-    }
-
-    fn forget_needs(&mut self, jobs: impl Iterator<Item = u32>) {
-        for job in jobs {
-            if self.needs.remove(&job).is_some() {
-                self.facts = None;
-            }
-        }
-    }
-
-    /// A node has received its orders, or its daemon is another one: its jobs' needs may be
-    /// reported.
-    pub(super) fn schedule_needs_query_on(&mut self, node: u32) {
-        let name = &self.machines[node as usize].name;
-        let jobs: Vec<u32> = self.places.jobs_on(name).map(|(job, _)| job).collect();
-        for job in jobs {
-            self.schedule_needs_query(job);
         }
     }
 
@@ -187,11 +81,11 @@ impl ClusterModel {
     /// is not for long.
     pub fn long_throttled_job(&mut self, is_excused: bool) -> Option<(u32, i64)> {
         let now = self.now;
-        let (machines, silent) = (&self.machines, &self.silent);
+        let (machines, delivery) = (&self.machines, &self.delivery);
         let is_troubled = |(node, ..): &(u32, f64, u64)| {
             let machine = &machines[*node as usize];
-            let is_slow = machine.slowness > 1 || machine.generation < machine.given;
-            is_slow || !machine.takes_orders() || silent.contains(&machine.name)
+            let is_slow = machine.slowness > 1 || !delivery.has_newest_orders(&machine.name);
+            is_slow || !machine.takes_orders() || delivery.is_silent(&machine.name)
         };
         let mut late = None;
         for run in self.runs.values_mut() {

@@ -178,10 +178,10 @@ impl Daemons for DaemonsPort {
         self.0.borrow_mut().set_orders(changes, parking);
     }
     fn facts(&self) -> Arc<NodeFacts> {
-        self.0.borrow_mut().facts()
+        self.0.borrow().delivery.facts()
     }
     fn has_acknowledged(&self, node: &str) -> bool {
-        self.0.borrow().has_current_orders(node)
+        self.0.borrow().delivery.has_newest_orders(node)
     }
     fn stop(&mut self) {
         self.0.borrow_mut().stop_orders();

@@ -19,7 +19,7 @@ pub struct ModelSettings {
     pub message: Span,
     /// From slurmctld to dfrsd.
     pub orders: Span,
-    /// From a fact on a node to slurmctld's knowing of it.
+    /// From a query of slurmctld's about a fact on a node to the answer.
     pub probe: Span,
     /// From the end, or the termination signal, to the end of the epilog.
     pub kill: Span,

@@ -226,9 +226,6 @@ impl ClusterModel {
         self.thaw(node, &wanted);
         let machine = &mut self.machines[node as usize];
         machine.frozen.extend(fresh);
-        if self.settings.keeps_swap {
-            self.facts = None;
-        }
     }
 
     /// Swap of a node that parked jobs can have: MiB.
@@ -280,20 +277,18 @@ impl ClusterModel {
         let Some(frozen) = machine.frozen.get(&job).filter(|_| machine.takes_orders()) else {
             return false;
         };
-        let settings = &self.settings;
-        let then = Time(self.now.0 - settings.probe.0);
+        let speed = self.settings.swap_mib_per_second;
         let swap = self.swap_for_parked(machine, node);
-        let amounts = swapped(&machine.frozen, swap, settings.swap_mib_per_second, then);
-        !frozen.pinned && then >= frozen.since && amounts.get(&job) >= Some(&frozen.memory_mib)
+        let amounts = swapped(&machine.frozen, swap, speed, self.now);
+        !frozen.pinned && amounts.get(&job) >= Some(&frozen.memory_mib)
     }
 
     /// Whether this node says that the job, which is being parked, cannot be: so long after nothing
     /// of it has moved.
     pub(super) fn is_stuck_on(&self, job: u32, node: u32) -> bool {
         let machine = self.machines.get(node as usize);
-        let frozen = machine.filter(|machine| machine.takes_orders());
-        let frozen = frozen.and_then(|machine| machine.frozen.get(&job));
-        let since = self.now.0 - self.settings.probe.0 - STUCK_TIMEOUT.0;
+        let frozen = machine.and_then(|machine| machine.frozen.get(&job));
+        let since = self.now.0 - STUCK_TIMEOUT.0;
         frozen.is_some_and(|frozen| {
             frozen.pinned && self.settings.swap_mib > 0 && frozen.since.0 <= since
         })

@@ -3,14 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use dfrs_core::Time;
+use dfrs_core::{Span, Time};
 
 use super::scenario::SECOND;
-use crate::model::{ClusterModel, RESEND_INTERVAL};
+use crate::model::{ClusterModel, MESSAGE_TIMEOUT};
 use dfrs_agent::slurm::records::ObservedState;
 
 /// So long after its memory is counted again, a job is thawed.
 const THAW_TIMEOUT: i64 = 2 * SECOND;
+/// A node that answers again gets its orders after this: the last message that it did not answer is
+/// given up, and the next one sent.
+const MAX_SILENCE: Span = Span(MESSAGE_TIMEOUT.0 + 60 * SECOND);
 
 /// Jobs whose memory was claimed, and when.
 #[derive(Debug, Default)]
@@ -35,7 +38,7 @@ impl Thawed {
     pub(super) fn look(&mut self, model: &ClusterModel) -> Result<(), String> {
         for (job, at) in &mut self.0 {
             if !model.nodes_take_orders(*job) {
-                *at = model.now() + RESEND_INTERVAL;
+                *at = model.now() + MAX_SILENCE;
             }
         }
         let late = |at: &Time| model.now().0 - at.0 > THAW_TIMEOUT;

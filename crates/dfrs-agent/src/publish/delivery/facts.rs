@@ -143,6 +143,13 @@ impl DeliveryFacts {
             .collect()
     }
 
+    /// Whether nodes are to be polled about this job, which is being parked.
+    pub(super) fn is_parking_polled(&self, job: u32) -> bool {
+        let parking = self.parking.get(&job);
+        let parking = parking.filter(|_| !self.facts.parked.contains(&job));
+        parking.is_some_and(|parking| self.all_nodes_have_orders(parking))
+    }
+
     /// All nodes of this job publish that it is parked, polled after it began with this change.
     pub(super) fn parked(&mut self, job: u32, since: u64) {
         let parking = self.parking.get(&job);

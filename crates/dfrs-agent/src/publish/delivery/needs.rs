@@ -163,6 +163,25 @@ impl NeedSchedule {
             .or_else(|| self.next_for_nodes(NeedQueryKind::Less, BATCH, now, silent))
     }
 
+    /// When a node is next due that is not `silent`. Jobs that are searched for wait for answers
+    /// or for their nodes' orders, and not for a time. O(nodes and jobs that are polled).
+    pub(super) fn next_due(&self, silent: &BTreeSet<String>) -> Option<Time> {
+        let nodes = self
+            .nodes
+            .iter()
+            .filter(|(node, _)| !silent.contains(*node));
+        let due = nodes.flat_map(|(node, polls)| {
+            let is_asked = |about| {
+                let mut jobs = self.places.jobs_on(node);
+                jobs.any(|(_, counted)| concerns(about, counted))
+            };
+            let less = polls.less.filter(|_| is_asked(NeedQueryKind::Less));
+            let more = polls.more.filter(|_| is_asked(NeedQueryKind::More));
+            less.into_iter().chain(more)
+        });
+        due.min()
+    }
+
     fn next_for_job(
         &mut self,
         silent: &BTreeSet<String>,
@@ -385,7 +404,14 @@ mod tests {
 
         /// Polls and answers all that is due.
         fn ask(&mut self) {
-            while let Some(question) = self.needs.next(self.now, &self.silent, |_| true) {
+            loop {
+                let due = self.needs.next_due(&self.silent);
+                let is_due = due.is_some_and(|due| due <= self.now);
+                let Some(question) = self.needs.next(self.now, &self.silent, |_| true) else {
+                    assert!(!is_due);
+                    return;
+                };
+                assert!(is_due || matches!(question.about, NeedQueryKind::Enough(..)));
                 self.asked.push(question.about);
                 let no = |node: &&String| !self.answers_yes(node, question.about);
                 let failed: Vec<String> = question.nodes.iter().filter(no).cloned().collect();

@@ -106,6 +106,11 @@ impl ParkedSchedule {
         None
     }
 
+    /// When a job is next due. O(jobs).
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.jobs.values().filter_map(|job| job.due).min()
+    }
+
     /// A query has completed: these nodes, which can be reached, do not have the job parked.
     /// Returns one on which it is not any more, if there is one.
     pub(super) fn answer(

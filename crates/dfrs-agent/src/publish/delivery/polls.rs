@@ -162,6 +162,27 @@ impl PollSchedule {
             .or_else(|| self.next_about_parked(facts, now))
     }
 
+    /// When a query is next due or late, perhaps long ago: then it waits for others to come to
+    /// their end, or is not to be sent as things are. O(nodes and jobs that are polled).
+    #[must_use]
+    pub fn next_due(&self, facts: &DeliveryFacts) -> Option<Time> {
+        let parking = self.parking_polls.iter();
+        let parking = parking.filter(|(job, _)| facts.is_parking_polled(**job));
+        let parking = parking.map(|(_, polls)| polls.due(polls.last).min(polls.stuck_due()));
+        let is_full = self.open.len() >= MAX_ON_TIME;
+        let open = self.open.values().filter(|_| is_full);
+        let late = open.map(|(_, asked)| *asked + self.late);
+        let others = [
+            self.needs.next_due(facts.silent()),
+            self.swap.next_due(),
+            self.parked.next_due(),
+        ];
+        parking
+            .chain(late)
+            .chain(others.into_iter().flatten())
+            .min()
+    }
+
     /// Whether another query may start: those that are late are not waited for.
     fn has_room(&self, now: Time) -> bool {
         let in_time = |(_, asked): &&(DaemonQuery, Time)| now - *asked < self.late;

@@ -320,6 +320,16 @@ impl SendQueue {
             || self.nodes.values().any(is_urgent)
     }
 
+    /// When a node is next due or a message late, perhaps long ago: then a node waits for another
+    /// message to come to its end. O(nodes).
+    #[must_use]
+    pub fn next_due(&self) -> Option<Time> {
+        let waiting = self.nodes.values().filter(|node| node.in_flight.is_none());
+        let messages = self.in_flight.values().filter(|message| !message.late);
+        let late = messages.map(|message| message.since + self.late);
+        waiting.map(|node| node.due).chain(late).min()
+    }
+
     /// How many nodes are due and wait for a message. O(nodes).
     pub fn due(&self, now: Time) -> usize {
         self.nodes.values().filter(|node| node.is_due(now)).count()

@@ -175,6 +175,11 @@ impl SwapSchedule {
         Some(SwapQuery { about, nodes })
     }
 
+    /// When a node is next due. O(nodes).
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.nodes.values().filter_map(|node| node.due).min()
+    }
+
     /// A query has completed: no on `failed`, and yes on all other nodes.
     pub(super) fn answer(
         &mut self,
@@ -259,7 +264,11 @@ mod tests {
 
         /// Polls and answers all that is due.
         fn ask(&mut self) {
-            while let Some(question) = self.swap.next(self.now) {
+            loop {
+                let due = self.swap.next_due();
+                let question = self.swap.next(self.now);
+                assert_eq!(question.is_some(), due.is_some_and(|due| due <= self.now));
+                let Some(question) = question else { return };
                 self.asked.push(question.about);
                 let no = |node: &&String| !self.answers_yes(node, question.about);
                 let failed: Vec<String> = question.nodes.iter().filter(no).cloned().collect();

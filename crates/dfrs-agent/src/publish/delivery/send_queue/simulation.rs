@@ -142,6 +142,7 @@ impl SimulatedCluster {
             self.complete();
             self.queue.mark_late(self.now);
             while let Some(load) = self.queue.next(self.now) {
+                assert!(self.queue.next_due().is_some_and(|due| due <= self.now));
                 self.send(&load);
             }
             let landing = self.completions.first().map(|(at, _)| *at);
