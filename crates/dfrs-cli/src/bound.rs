@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
+use dfrs_lab::bound;
+use dfrs_lab::input::{SiteOptions, SwfModel, TraceSource};
+use dfrs_lab::options::seconds_above_0;
 use dfrs_sim::trace::{MAX_NODES, NODE_CPUS};
 
 use crate::report::CommandOutcome;
-use dfrs_lab::bound;
-use dfrs_lab::input::SiteOptions;
-use dfrs_lab::input::{SwfModel, TraceSource};
-use dfrs_lab::options::seconds_above_0;
 
 /// Computes a lower bound on the maximum stretch of any schedule of a trace.
 ///

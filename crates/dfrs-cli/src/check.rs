@@ -7,10 +7,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use dfrs_lab::runs::progress;
 use dfrs_sim::trace::open;
 
 use crate::report::{CheckFindings, CheckProblem, CheckReport, CommandOutcome};
-use dfrs_lab::runs::progress;
 
 /// Checks a journal or a dfrs.conf; which of the two it is follows from its content.
 ///

@@ -2,13 +2,13 @@
 
 use clap::Args;
 use dfrs_core::Span;
+use dfrs_lab::gaming::{self, GamingTrial};
+use dfrs_lab::options::seconds;
 use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MAX_NODES;
 
 use crate::report::CommandOutcome;
-use dfrs_lab::gaming::{self, GamingTrial};
-use dfrs_lab::options::seconds;
 
 /// Shows what a user gains by gaming.
 ///

@@ -5,13 +5,13 @@ mod files;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use dfrs_lab::generate::{self, TraceChange};
+use dfrs_lab::input::SwfModel;
+use dfrs_lab::outputs;
 use dfrs_sim::generate::Lublin;
 use dfrs_sim::trace::{MAX_NODES, Model};
 
 use crate::report::CommandOutcome;
-use dfrs_lab::generate::{self, TraceChange};
-use dfrs_lab::input::SwfModel;
-use dfrs_lab::outputs;
 use files::OutputTarget;
 
 /// The most jobs of a trace: with its gaps it takes some thirty years.

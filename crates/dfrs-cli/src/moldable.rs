@@ -1,21 +1,16 @@
 //! `dfrs moldable`: tasks whose number of processors is chosen by the scheduler.
 
 mod distance;
-mod files;
-mod show;
 
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use dfrs_moldable::workload::{WorkloadModel, generate};
-use dfrs_moldable::{
-    Algorithm, Criteria, MAX_PROCESSORS, MAX_TASKS, MoldableInstance, Problem, Releases, Schedule,
-    Shuffles, bounds, check, file, online_bounds,
-};
+use dfrs_lab::moldable::{self, Scheduled};
+use dfrs_lab::outputs;
+use dfrs_moldable::workload::WorkloadModel;
+use dfrs_moldable::{Algorithm, MAX_PROCESSORS, MAX_TASKS, Shuffles};
 
 use crate::report::CommandOutcome;
-use dfrs_lab::outputs;
 
 /// Schedules moldable tasks for makespan and weighted completion time at once (DEMT, SPAA 2004).
 #[derive(Args)]
@@ -94,14 +89,6 @@ enum MoldableFormat {
     Json,
 }
 
-/// A schedule, what made it, and what that took.
-struct Scheduled {
-    algorithm: Algorithm,
-    schedule: Schedule,
-    criteria: Criteria,
-    seconds: f64,
-}
-
 /// Does what the subcommand says.
 pub fn run(arguments: &MoldableArguments) -> CommandOutcome {
     CommandOutcome::of(match &arguments.command {
@@ -116,13 +103,7 @@ pub fn run(arguments: &MoldableArguments) -> CommandOutcome {
 fn generated(arguments: &MoldableGenerateArguments) -> Result<(String, String), String> {
     outputs::check(None, &[("--output", arguments.output.as_deref())])?;
     let tasks = usize::try_from(arguments.tasks).unwrap_or(usize::MAX);
-    let instance = generate(arguments.model, tasks, arguments.processors, arguments.seed)
-        .map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    for task in instance.tasks() {
-        text += &file::line(task).map_err(|error| error.to_string())?;
-        text.push('\n');
-    }
+    let text = moldable::generated(arguments.model, tasks, arguments.processors, arguments.seed)?;
     match &arguments.output {
         None => Ok((text, String::new())),
         Some(path) => outputs::write(path, &text).map(|()| Default::default()),
@@ -130,27 +111,28 @@ fn generated(arguments: &MoldableGenerateArguments) -> Result<(String, String), 
 }
 
 fn scheduled(arguments: &ScheduleArguments) -> Result<(String, String), String> {
-    let drawings = files::drawings(arguments.gantt.as_deref(), &arguments.algorithm);
+    let drawings = drawings(arguments.gantt.as_deref(), &arguments.algorithm);
     let options: Vec<_> = drawings
         .iter()
         .map(|path| ("--gantt", Some(path.as_path())))
         .collect();
     outputs::check(Some(&arguments.file), &options)?;
-    let instance = files::read(&arguments.file, arguments.processors)?;
-    let least = match arguments.online {
-        true => online_bounds(&instance),
-        false => bounds(&Problem::of(&instance)),
+    let instance = moldable::read(&arguments.file, arguments.processors)?;
+    let least = moldable::least(&instance, arguments.online);
+    let shuffles = Shuffles {
+        count: arguments.shuffles,
+        seed: arguments.seed,
     };
     let all = arguments.algorithm.iter();
     let all: Vec<Scheduled> = all
-        .map(|algorithm| schedule(&instance, *algorithm, arguments))
+        .map(|algorithm| moldable::schedule(&instance, *algorithm, shuffles, arguments.online))
         .collect::<Result<_, _>>()?;
     for (path, scheduled) in drawings.iter().zip(&all) {
-        outputs::write(path, &show::gantt(&instance, scheduled).to_svg())?;
+        outputs::write(path, &moldable::gantt(&instance, scheduled).to_svg())?;
     }
     let output = match arguments.format {
-        MoldableFormat::Json => show::json(&instance, &all, least)?,
-        MoldableFormat::Table => show::table(&all, least),
+        MoldableFormat::Json => moldable::json(&instance, &all, least)?,
+        MoldableFormat::Table => moldable::table(&all, least),
     };
     let notes = match instance.has_releases() && !arguments.online {
         true => format!(
@@ -162,33 +144,17 @@ fn scheduled(arguments: &ScheduleArguments) -> Result<(String, String), String> 
     Ok((output, notes))
 }
 
-fn schedule(
-    instance: &MoldableInstance,
-    algorithm: Algorithm,
-    arguments: &ScheduleArguments,
-) -> Result<Scheduled, String> {
-    let shuffles = Shuffles {
-        count: arguments.shuffles,
-        seed: arguments.seed,
-    };
-    let begin = Instant::now();
-    let (schedule, releases) = match arguments.online {
-        true => (algorithm.online(instance, shuffles), Releases::Kept),
-        false => {
-            let problem = Problem::of(instance);
-            (algorithm.schedule(&problem, shuffles), Releases::Ignored)
-        }
-    };
-    let seconds = begin.elapsed().as_secs_f64();
-    if let Some(violation) = check(instance, &schedule, releases).first() {
-        return Err(format!(
-            "{algorithm}: made a wrong schedule: {violation}; report it with the file"
-        ));
+/// A file for each algorithm, if there is to be one: `some/schedule.svg`, or with several of them
+/// `some/schedule-ListGraham-SAF.svg` and so on.
+fn drawings(path: Option<&Path>, algorithms: &[Algorithm]) -> Vec<PathBuf> {
+    let Some(path) = path else { return Vec::new() };
+    if algorithms.len() == 1 {
+        return vec![path.to_owned()];
     }
-    Ok(Scheduled {
-        algorithm,
-        criteria: schedule.criteria(instance),
-        schedule,
-        seconds,
-    })
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let named = algorithms.iter().map(|algorithm| {
+        let name = algorithm.name().replace('/', "-");
+        path.with_file_name(format!("{stem}-{name}.svg"))
+    });
+    named.collect()
 }

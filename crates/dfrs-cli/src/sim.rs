@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
-use dfrs_sim::Scheduler;
-use dfrs_sim::trace::MAX_NODES;
-
-use crate::report::CommandOutcome;
-use dfrs_lab::input::SiteOptions;
-use dfrs_lab::input::{self, SwfModel, TraceSource};
+use dfrs_lab::input::{self, SiteOptions, SwfModel, TraceSource};
 use dfrs_lab::options::seconds_above_0;
 use dfrs_lab::outputs;
 use dfrs_lab::overload;
 use dfrs_lab::policy_arg::{self, PolicyArg};
 use dfrs_lab::runs::Runs;
 use dfrs_lab::sim::{self, LiveOptions, SimOutputs, SimPlan, catalogue, results, sim_options};
+use dfrs_sim::Scheduler;
+use dfrs_sim::trace::MAX_NODES;
+
+use crate::report::CommandOutcome;
 
 /// Simulates a trace under one or many policies.
 ///

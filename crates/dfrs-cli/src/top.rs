@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dfrs_core::Span;
+use dfrs_lab::options::seconds;
 use dfrs_proto::journal::JournalReader;
 use dfrs_sim::trace::{decompressed, open};
 use ratatui::buffer::Buffer;
@@ -22,7 +23,6 @@ use ratatui::layout::Rect;
 
 use crate::report::CommandOutcome;
 use crate::status::paths;
-use dfrs_lab::options::seconds;
 use follow::Follower;
 use model::TopModel;
 use player::{MAX_SPEED, MIN_SPEED, Player};

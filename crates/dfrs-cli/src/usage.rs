@@ -1,7 +1,6 @@
 //! Invalid calls, reported in one line like every other failure.
 
 use clap::error::ErrorKind;
-
 use dfrs_lab::usage::one_line;
 
 use crate::report::CommandOutcome;

@@ -7,6 +7,10 @@ use dfrs_core::Span;
 use dfrs_sim::trace::MAX_SECONDS;
 
 /// Seconds, 0 or more.
+///
+/// # Errors
+///
+/// What is allowed.
 pub fn seconds(text: &str) -> Result<Span, String> {
     match text.parse::<f64>() {
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // in range
@@ -21,6 +25,10 @@ pub fn seconds(text: &str) -> Result<Span, String> {
 const MIN_PERIOD: Span = Span::from_seconds(1);
 
 /// A time between remaps.
+///
+/// # Errors
+///
+/// What is allowed.
 pub fn period(text: &str) -> Result<Span, String> {
     match seconds_above_0(text)? {
         span if span < MIN_PERIOD => Err("allowed: seconds, at least 1".into()),
@@ -29,6 +37,10 @@ pub fn period(text: &str) -> Result<Span, String> {
 }
 
 /// Seconds, more than 0.
+///
+/// # Errors
+///
+/// What is allowed.
 pub fn seconds_above_0(text: &str) -> Result<Span, String> {
     match seconds(text)? {
         Span::ZERO => Err("allowed: seconds, above 0".into()),
@@ -40,7 +52,11 @@ pub fn seconds_above_0(text: &str) -> Result<Span, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrNone<T>(pub Option<T>);
 
-/// Such a value.
+/// Such a value, or the word none.
+///
+/// # Errors
+///
+/// What is allowed.
 pub fn or_none<T>(text: &str) -> Result<OrNone<T>, String>
 where
     T: FromStr<Err: Display>,

@@ -5,6 +5,10 @@ use std::{fs, io};
 
 /// Refuses files that can not be written, or would destroy each other: `read` is read, and each option names
 /// a file that is written.
+///
+/// # Errors
+///
+/// One line with the file and the option.
 pub fn check(read: Option<&Path>, options: &[(&str, Option<&Path>)]) -> Result<(), String> {
     let mut known: Vec<(String, PathBuf)> = Vec::new();
     if let Some(file) = read.and_then(identity) {
@@ -57,6 +61,10 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// Writes a file as a whole or not at all, and returns its path.
+///
+/// # Errors
+///
+/// One line with the file and what the system says.
 pub fn save(directory: &Path, name: &str, content: &str) -> Result<String, String> {
     let path = directory.join(name);
     let unfinished = directory.join(format!(".{name}.unfinished"));
@@ -72,6 +80,10 @@ pub fn save(directory: &Path, name: &str, content: &str) -> Result<String, Strin
 }
 
 /// Writes a whole file.
+///
+/// # Errors
+///
+/// One line with the file and what the system says.
 pub fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| {
         format!(

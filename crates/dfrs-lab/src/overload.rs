@@ -11,7 +11,7 @@ const MAX_JOB_VISITS: f64 = 1e10;
 
 /// A machine that is too small, if any of the policies shares its nodes: batch schedulers are fast on any.
 /// `period` is the time between remaps where it is not the policies' own.
-pub fn of(
+pub(crate) fn of(
     trace: &Trace,
     nodes: u32,
     policies: &[Scheduler],
@@ -32,6 +32,10 @@ pub fn of(
 
 /// Refuses to search for the bound on a machine that is far too small. Where each job can use all nodes
 /// there is no search.
+///
+/// # Errors
+///
+/// One line with the file, and what the machine lacks.
 pub fn refuse_bound(file: &Path, trace: &Trace, nodes: u32) -> Result<(), String> {
     let all_nodes = f64::from(nodes);
     if trace.jobs.iter().all(|job| job.nodes_needed() >= all_nodes) {

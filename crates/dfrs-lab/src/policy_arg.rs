@@ -56,6 +56,10 @@ fn shows_period(policy: &Scheduler) -> bool {
 
 impl PolicyArg {
     /// Refuses a period beside another one in the policy's name, as dfrs.conf does.
+    ///
+    /// # Errors
+    ///
+    /// One line with both.
     pub fn check(&self, period: Option<Span>) -> Result<(), String> {
         match period {
             Some(period) if self.names_period && self.at(Some(period)) != self.policy => {
@@ -84,6 +88,10 @@ impl PolicyArg {
 }
 
 /// All of them as they run.
+///
+/// # Errors
+///
+/// See [`PolicyArg::check`].
 pub fn at_period(asked: &[PolicyArg], period: Option<Span>) -> Result<Vec<Scheduler>, String> {
     let at = |asked: &PolicyArg| asked.check(period).map(|()| asked.at(period));
     asked.iter().map(at).collect()

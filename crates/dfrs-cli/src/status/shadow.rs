@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use dfrs_core::Time;
+use dfrs_lab::replay::shadow::{ShadowComparison, compare};
+use dfrs_lab::show::{TimeBase, duration, number};
 use serde::Serialize;
 
 use super::paths;
-use dfrs_lab::replay::shadow::{ShadowComparison, compare};
-use dfrs_lab::show::{TimeBase, duration, number};
 
 /// The version of the JSON.
 const VERSION: u32 = 1;

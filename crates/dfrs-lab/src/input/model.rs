@@ -18,7 +18,7 @@ impl SwfModel {
     /// # Errors
     ///
     /// One line without the file's name.
-    pub fn for_no_swf(self, what: &str) -> Result<(), String> {
+    pub(crate) fn for_no_swf(self, what: &str) -> Result<(), String> {
         match self {
             Self::Processors => Ok(()),
             Self::Hpc2n => Err(format!(

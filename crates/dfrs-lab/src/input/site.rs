@@ -50,7 +50,7 @@ enum MemoryArg {
 
 impl SiteOptions {
     /// None given.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self {
             cpus_per_node: None,
             memory_per_node: None,
@@ -63,7 +63,7 @@ impl SiteOptions {
 
     /// Refuses what only a dump of sacct needs, for a file that is none.
     /// `what` says what it is.
-    pub fn for_no_dump(&self, what: &str) -> Result<(), String> {
+    pub(crate) fn for_no_dump(&self, what: &str) -> Result<(), String> {
         let given = [
             ("--cpus-per-node", self.cpus_per_node.is_some()),
             ("--memory-per-node", self.memory_per_node.is_some()),
@@ -77,7 +77,7 @@ impl SiteOptions {
     }
 
     /// What users should know about options that have no effect on a file that is no dump.
-    pub fn note_for_no_dump(&self) -> Option<String> {
+    pub(crate) fn note_for_no_dump(&self) -> Option<String> {
         let none = Self::none();
         let given = [
             ("--cpu", self.cpu != none.cpu),
@@ -102,7 +102,7 @@ impl SiteOptions {
     }
 
     /// The machine, or which option is missing.
-    pub fn site(&self, nodes: Option<u32>) -> Result<Site, String> {
+    pub(crate) fn site(&self, nodes: Option<u32>) -> Result<Site, String> {
         let missing = |option: &str| {
             format!(
                 "a dump of sacct does not say what nodes are like; give {option}, e.g. --nodes 40 --cpus-per-node 64 --memory-per-node 256G"
@@ -120,7 +120,7 @@ impl SiteOptions {
     }
 
     /// How jobs are taken.
-    pub fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> Rules {
         Rules {
             cpu: match self.cpu {
                 CpuArg::Measured => CpuRule::Measured,

@@ -6,6 +6,10 @@ use dfrs_sim::metrics::SimSummary;
 use serde_json::Value;
 
 /// An array with an object for each policy, one a line.
+///
+/// # Errors
+///
+/// One line, if a number cannot be written as JSON.
 pub fn json(results: &[SimSummary]) -> Result<String, String> {
     let lines: Result<Vec<String>, _> = results.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|error| error.to_string())?;
@@ -47,6 +51,10 @@ pub const MEASURES: [&str; 30] = [
 ];
 
 /// The results as CSV with a line of names first; what is null is left empty.
+///
+/// # Errors
+///
+/// One line, if a result cannot be taken apart.
 pub fn csv(results: &[SimSummary]) -> Result<String, String> {
     let names = ["policy", "jobs"].into_iter().chain(MEASURES);
     let mut text = names.clone().collect::<Vec<_>>().join(",") + "\n";
@@ -63,7 +71,7 @@ pub fn csv(results: &[SimSummary]) -> Result<String, String> {
 }
 
 /// The fields of a result by their names.
-pub fn fields(result: &SimSummary) -> Result<Value, String> {
+pub(crate) fn fields(result: &SimSummary) -> Result<Value, String> {
     serde_json::to_value(result).map_err(|error| error.to_string())
 }
 
@@ -106,6 +114,7 @@ fn columns() -> Vec<SummaryColumn> {
 }
 
 /// Columns for people.
+#[must_use]
 pub fn table(results: &[SimSummary]) -> String {
     let mut columns = columns();
     if results.iter().any(|result| result.bound.is_some()) {

@@ -31,7 +31,11 @@ struct PlacedTask<'a> {
     processors: Vec<u32>,
 }
 
-/// An array with an object for each algorithm.
+/// An array with an object for each algorithm. `least`: no schedule has smaller criteria.
+///
+/// # Errors
+///
+/// One line, if a number cannot be written as JSON.
 pub fn json(
     instance: &MoldableInstance,
     all: &[Scheduled],
@@ -61,6 +65,7 @@ pub fn json(
 }
 
 /// A line for each algorithm, and one for the bounds.
+#[must_use]
 pub fn table(all: &[Scheduled], least: Criteria) -> String {
     let mut table = format!(
         "{:<16} {:>12} {:>8} {:>20} {:>8} {:>9}\n",
@@ -94,6 +99,7 @@ fn ratio(value: f64, least: f64) -> f64 {
 }
 
 /// Which task runs when and where.
+#[must_use]
 pub fn gantt(instance: &MoldableInstance, scheduled: &Scheduled) -> Gantt {
     let placements = scheduled.schedule.placements.iter();
     let rows = |processors: &ProcessorSet| {

@@ -1,15 +1,19 @@
-//! The files that are read and written.
+//! The files that are read.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use dfrs_moldable::{Algorithm, MoldableInstance, file};
+use dfrs_moldable::{MoldableInstance, file};
 
 /// The longest line, in bytes: times on all processors that a machine may have.
 const MAX_LINE_BYTES: u64 = 4 << 20;
 
-/// The tasks of a file, for a machine of so many processors. An error names file, line and remedy.
+/// The tasks of a file, for a machine of so many processors.
+///
+/// # Errors
+///
+/// One line with file, line and remedy.
 pub fn read(path: &Path, processors: u32) -> Result<MoldableInstance, String> {
     let name = path.display();
     let refused = |error: std::io::Error| {
@@ -38,19 +42,4 @@ pub fn read(path: &Path, processors: u32) -> Result<MoldableInstance, String> {
         true => Err(format!("{name}: has no tasks; write one a line")),
         false => Ok(instance),
     }
-}
-
-/// A file for each algorithm, if there is to be one: `some/schedule.svg`, or with several of them
-/// `some/schedule-ListGraham-SAF.svg` and so on.
-pub fn drawings(path: Option<&Path>, algorithms: &[Algorithm]) -> Vec<PathBuf> {
-    let Some(path) = path else { return Vec::new() };
-    if algorithms.len() == 1 {
-        return vec![path.to_owned()];
-    }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let named = algorithms.iter().map(|algorithm| {
-        let name = algorithm.name().replace('/', "-");
-        path.with_file_name(format!("{stem}-{name}.svg"))
-    });
-    named.collect()
 }
