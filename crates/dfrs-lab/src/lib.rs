@@ -3,6 +3,10 @@
 //!
 //! Functions return values, text or files; what is printed, and with which exit code a process ends,
 //! is decided by their callers. An error is one line: what, where, what to do.
+//!
+//! [`input`] reads traces, journals and dumps of accounting. [`sim`] runs one trace under policies,
+//! [`study`] many traces under many settings, [`replay`] what a site's jobs did, [`reproduce`] the
+//! experiments of the papers; [`runs`] executes such work on all cores and keeps what is finished.
 #![forbid(unsafe_code)]
 
 pub mod bound;

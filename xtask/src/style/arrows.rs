@@ -127,6 +127,17 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "crates/dfrs-lab/src/input",
         &["replay", "reproduce", "sim", "study"],
     ),
+    // Simulations serve studies; replays and reproductions stand by themselves.
+    ("crates/dfrs-lab/src/sim", &["replay", "reproduce", "study"]),
+    (
+        "crates/dfrs-lab/src/replay",
+        &["sim::run", "reproduce", "study"],
+    ),
+    (
+        "crates/dfrs-lab/src/study",
+        &["sim::run", "replay", "reproduce"],
+    ),
+    ("crates/dfrs-lab/src/reproduce", &["sim", "replay", "study"]),
 ];
 
 /// What to print of a file's imports, a line each. Tests may use everything.
