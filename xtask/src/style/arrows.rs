@@ -127,6 +127,14 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "crates/dfrs-lab/src/input",
         &["replay", "reproduce", "sim", "study"],
     ),
+    (
+        "crates/dfrs-lab/src/input/source/replay_source.rs",
+        &[
+            "input::source::accounting",
+            "input::source::journal",
+            "input::source::trace",
+        ],
+    ),
     // Simulations serve studies; replays and reproductions stand by themselves.
     ("crates/dfrs-lab/src/sim", &["replay", "reproduce", "study"]),
     (

@@ -3,11 +3,12 @@
 use std::io::BufRead;
 use std::path::Path;
 
+use dfrs_core::Bytes;
 use dfrs_sim::trace::sacct::{
     Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, SiteTrace, read_dump, to_trace,
 };
 
-use super::{ReplaySource, bytes};
+use super::replay_source::ReplaySource;
 use crate::input::site::SiteOptions;
 use crate::show::{TimeBase, number, percent, significant};
 
@@ -253,4 +254,11 @@ fn too_many_cpus(taken: &SiteTrace, nodes: u32, cpus_per_node: u32) -> Option<St
     (peak > there_are).then(|| {
         format!("Jobs had up to {peak} CPUs at one time, and {nodes} nodes of {cpus_per_node} CPUs have {there_are}: check `--nodes` and `--cpus-per-node`, or choose the partitions with `sacct --partition`.")
     })
+}
+
+/// Memory in bytes for people who count in powers of 2, as Slurm does.
+fn bytes(bytes: Bytes) -> f64 {
+    #[allow(clippy::cast_precision_loss)] // to be looked at
+    let bytes = bytes.0 as f64;
+    bytes
 }

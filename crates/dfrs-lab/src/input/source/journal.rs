@@ -11,7 +11,8 @@ use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalReader, Pl
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-use super::{JournalFacts, ReplayFile, ReplaySource};
+use super::replay_file::ReplayFile;
+use super::replay_source::{JournalFacts, ReplaySource};
 use crate::show::{TimeBase, number};
 use job::JournalJob;
 

@@ -4,7 +4,9 @@ use std::io::BufRead;
 
 use dfrs_sim::trace::{self, MAX_NODES, TraceError, TraceJob};
 
-use super::{ReplayFile, ReplaySource, trace_error_text};
+use super::kind::trace_error_text;
+use super::replay_file::ReplayFile;
+use super::replay_source::ReplaySource;
 use crate::input::model::SwfModel;
 use crate::show::{TimeBase, number};
 

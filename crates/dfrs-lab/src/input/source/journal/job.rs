@@ -3,7 +3,7 @@
 use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
 use dfrs_sim::JobRecord;
 
-use crate::input::source::JournalFacts;
+use crate::input::source::replay_source::JournalFacts;
 
 /// What a job did so far.
 pub struct JournalJob {
