@@ -13,7 +13,7 @@ use crate::units::{Cores, Span, Time, Yield};
 ///
 /// All functions are pure: same arguments, same results.
 pub trait FurtherGoal: Debug + Sync {
-    /// Tells goals apart: two of the same identity are equal.
+    /// Distinguishes goals: two of the same identity are equal.
     fn id(&self) -> &'static str;
 
     /// The name of a policy that has this goal.
