@@ -40,7 +40,7 @@ enum DfrsCommand {
     Gaming(gaming::GamingArguments),
     Generate(generate::GenerateArguments),
     Moldable(moldable::MoldableArguments),
-    Replay(replay::ReplayArguments),
+    Replay(Box<replay::ReplayArguments>),
     Reproduce(reproduce::ReproduceArguments),
     Sim(Box<sim::SimArguments>),
     Status(status::StatusArguments),

@@ -17,6 +17,8 @@ use crate::report::CommandOutcome;
 /// malformed, and jobs that could not have run on such nodes, are reported on standard error and
 /// left out. Exit code 2: the file cannot be read, or the page cannot be written.
 #[derive(Args)]
+// A site at which nothing is prepared can park jobs, where nodes have swap.
+#[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
 pub struct ReplayArguments {
     /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz
     #[arg(value_name = "DUMP")]

@@ -103,8 +103,9 @@ pub use pauses::{LONGEST_PAUSE, Pauses};
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{
     Budget, FurtherGoal, Grace, LeastYield, LeastYieldError, LoadCeiling, LoadCeilingError,
-    MappingProblem, MappingSearch, Optimisation, Periodic, Policy, PolicyError, PolicyParts,
-    PolicyReader, Retry, RunTimeHint, Settings, Submission,
+    MappingProblem, MappingSearch, Optimisation, POLICY_SETTINGS, Periodic, Policy, PolicyError,
+    PolicyParts, PolicyReader, PolicySetting, Retry, RunTimeHint, RunTimeHintError, Settings,
+    Submission,
 };
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};

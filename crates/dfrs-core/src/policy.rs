@@ -11,11 +11,15 @@ mod further;
 mod least_yield;
 mod load_ceiling;
 mod name;
+mod run_time_hint;
+mod setting;
 
 pub use further::{FurtherGoal, MappingProblem, MappingSearch};
 pub use least_yield::{LeastYield, LeastYieldError};
 pub use load_ceiling::{LoadCeiling, LoadCeilingError};
 pub use name::{PolicyError, PolicyParts, PolicyReader, whole_seconds};
+pub use run_time_hint::{RunTimeHint, RunTimeHintError};
+pub use setting::{POLICY_SETTINGS, PolicySetting};
 
 /// A scheduling policy, parsed from and printed to the papers' names (TPDS, Section 4.5), for
 /// example `GreedyPM*/per/OPT=MIN/MINVT=600`, in upper or lower case. What the papers' names do not
@@ -181,17 +185,6 @@ pub struct Settings {
     /// What decisions may know of run times. Default nothing, as in the papers. Only
     /// [`Submission::LeastCostPreemption`] uses it.
     pub run_time_hint: RunTimeHint,
-}
-
-/// What decisions know of how long jobs run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum RunTimeHint {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// Whether a job is long, by the limit that its user gave ([`crate::Job::limit`]), as far as
-    /// such limits have been true ([`crate::Experience`]).
-    Limits,
 }
 
 impl Default for Settings {

@@ -60,14 +60,20 @@ fn simulation_input(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, SimSe
     settings.park_cost = cost(bytes)?;
     settings.checkpoint_cost = cost(bytes)?;
     settings.swap = share(bytes)?;
+    let mut period = None;
     if bool::arbitrary(bytes)? {
-        settings.period = Some(span(bytes, 3600)? + Span::from_seconds(1));
+        period = Some(span(bytes, 3600)? + Span::from_seconds(1));
     }
     if bool::arbitrary(bytes)? {
         settings.estimates = Estimates::User;
     }
-    settings.keep_equal_jobs = bool::arbitrary(bytes)?;
-    let scheduler = scheduler(bytes)?;
+    let keep_equal_jobs = bool::arbitrary(bytes)?;
+    let mut scheduler = scheduler(bytes)?
+        .at_period(period)
+        .at_penalty(settings.penalty);
+    if let Scheduler::Dfrs(policy) = &mut scheduler {
+        policy.settings.keep_equal_jobs = keep_equal_jobs;
+    }
     let all_move = bool::arbitrary(bytes)?;
     let mut trace = Trace {
         nodes: None,

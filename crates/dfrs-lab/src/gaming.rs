@@ -59,6 +59,7 @@ pub fn table(trial: &GamingTrial) -> Result<String, String> {
                 needs,
                 ..SimSettings::new(trial.nodes)
             };
+            let scheduler = scheduler.at_penalty(settings.penalty);
             text += &compared(cheat, name, trial, &scheduler, &settings)?;
         }
         if !cheat.resubmits() {

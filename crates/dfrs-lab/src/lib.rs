@@ -21,6 +21,7 @@ pub mod paired;
 pub mod policy_arg;
 pub mod replay;
 pub mod reproduce;
+pub mod run_options;
 pub mod runs;
 pub mod show;
 pub mod sim;

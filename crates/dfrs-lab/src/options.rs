@@ -1,8 +1,5 @@
 //! Values of options that several commands have.
 
-use std::fmt::Display;
-use std::str::FromStr;
-
 use dfrs_core::Span;
 use dfrs_sim::trace::MAX_SECONDS;
 
@@ -46,25 +43,4 @@ pub fn seconds_above_0(text: &str) -> Result<Span, String> {
         Span::ZERO => Err("allowed: seconds, above 0".into()),
         span => Ok(span),
     }
-}
-
-/// What may be left out, by the word none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrNone<T>(pub Option<T>);
-
-/// Such a value, or the word none.
-///
-/// # Errors
-///
-/// What is allowed.
-pub fn or_none<T>(text: &str) -> Result<OrNone<T>, String>
-where
-    T: FromStr<Err: Display>,
-{
-    if text == "none" {
-        return Ok(OrNone(None));
-    }
-    let read: Result<T, _> = text.parse();
-    read.map(|value| OrNone(Some(value)))
-        .map_err(|allowed| format!("{allowed}, or none"))
 }

@@ -10,16 +10,15 @@ mod timeline;
 use std::path::Path;
 
 use clap::Args;
-use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, Span};
+use dfrs_core::{Mobility, Policy, RunTimeHint, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::trace::MAX_NODES;
-use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
+use dfrs_sim::{Batch, Cost, Estimates, Scheduler, SimSettings};
 
 use crate::input::source::{self, ReplayFile, ReplaySource};
 use crate::input::{SiteOptions, SwfModel};
-use crate::options::{OrNone, or_none, period, seconds};
 use crate::policy_arg::PolicyArg;
-use crate::sim::sim_options::{RunTimeHintArg, swap};
+use crate::run_options::RunOptions;
 use schedule::ReplaySchedule;
 
 /// In which a job that was paused or moved makes no progress, by the papers.
@@ -27,6 +26,8 @@ const PENALTY: Span = Span::from_seconds(300);
 
 /// How a file is read, and under what its jobs are simulated.
 #[derive(Args)]
+// A site at which nothing is prepared can park jobs, where nodes have swap.
+#[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
 pub struct ReplayOptions {
     /// Number of nodes; left out: what a journal or the MaxProcs of SWF says
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_NODES)))]
@@ -37,42 +38,8 @@ pub struct ReplayOptions {
     /// first
     #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
     policies: Vec<PolicyArg>,
-    /// How jobs can give up their places, if the trace does not say it: shares of the kinds checkpoint, park,
-    /// restart and never; what is left to 1 is checkpoint. A site at which nothing is prepared can park jobs, where
-    /// nodes have swap
-    #[arg(long, value_name = "KIND=SHARE,…", default_value = "park=1")]
-    mobility: MobilityShares,
-    /// What the kinds of jobs are drawn from
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-    /// Seconds in which a job that was paused or moved makes no progress when it is back
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
-    penalty: Span,
-    /// In place of the penalty for parked jobs: seconds (30), seconds for each GB that they have on a node
-    /// (2/GB), or both (30+2/GB)
-    #[arg(long, value_name = "COST")]
-    park_cost: Option<Cost>,
-    /// In place of the penalty for checkpointed jobs: as --park-cost
-    #[arg(long, value_name = "COST")]
-    checkpoint_cost: Option<Cost>,
-    /// Swap of a node for parked jobs, as a multiple of its memory
-    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
-    swap: Bytes,
-    /// Seconds between periodic remaps; left out: what the policy's name says, else 600. Not with a policy whose
-    /// name says another
-    #[arg(long, value_name = "SECONDS", value_parser = period)]
-    period: Option<Span>,
-    /// What policies of DFRS that use run times (GreedyPMC) may know of them
-    #[arg(long, value_enum, default_value_t = RunTimeHintArg::None)]
-    run_time_hint: RunTimeHintArg,
-    /// The least yield that policies of DFRS that have one (GreedyPMC) give jobs on several nodes,
-    /// from 0.01 to 1, or none
-    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
-    parallel_least_yield: OrNone<LeastYield>,
-    /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
-    /// need more than twice what it has
-    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = or_none::<LoadCeiling>)]
-    load_ceiling: OrNone<LoadCeiling>,
+    #[command(flatten)]
+    run: RunOptions,
     /// What the processors and the memory of an SWF trace are on nodes
     #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
     model: SwfModel,
@@ -83,28 +50,27 @@ impl ReplayOptions {
     /// `mobility`: what its jobs can do.
     fn of_journal(policy: &Policy, mobility: Mobility) -> Result<Self, String> {
         let mobility = format!("{mobility}=1").to_lowercase();
+        let mut policy = policy.clone();
+        // A journal does not know time limits.
+        policy.settings.run_time_hint = RunTimeHint::Nothing;
         Ok(Self {
             nodes: None,
             site: SiteOptions::none(),
-            policies: vec![Scheduler::Dfrs(policy.clone()).into()],
-            mobility: mobility.parse().map_err(|error| format!("{error}"))?,
-            seed: 1,
-            penalty: PENALTY,
-            park_cost: None,
-            checkpoint_cost: None,
-            swap: Bytes::ZERO,
-            period: None,
-            run_time_hint: RunTimeHintArg::None,
-            parallel_least_yield: OrNone(policy.settings.parallel_least_yield),
-            load_ceiling: OrNone(policy.settings.load_ceiling),
+            policies: vec![Scheduler::Dfrs(policy).into()],
+            run: RunOptions {
+                mobility: mobility.parse().map_err(|error| format!("{error}"))?,
+                seed: 1,
+                penalty: PENALTY,
+                ..RunOptions::none()
+            },
             model: SwfModel::Processors,
         })
     }
 
     /// The policies as they run.
     fn policies(&self) -> Vec<Scheduler> {
-        let at = |asked: &PolicyArg| asked.at(self.period);
-        self.policies.iter().map(at).collect()
+        let complete = |asked: &PolicyArg| self.run.complete(&asked.policy, true);
+        self.policies.iter().map(complete).collect()
     }
 
     /// The file, read with these options.
@@ -116,7 +82,7 @@ impl ReplayOptions {
             model: self.model,
             site: &self.site,
             policies: self.policies(),
-            period: self.period,
+            period: self.run.period,
             strict,
         }
     }
@@ -128,7 +94,7 @@ impl ReplayOptions {
     /// One line.
     pub fn check(&self) -> Result<(), String> {
         let mut asked = self.policies.iter();
-        asked.try_for_each(|asked| asked.check(self.period))?;
+        asked.try_for_each(|asked| asked.check(self.run.period))?;
         match self.policies().iter().any(is_dfrs) {
             true => Ok(()),
             false => Err(format!(
@@ -141,17 +107,10 @@ impl ReplayOptions {
     fn settings(&self, source: &ReplaySource) -> SimSettings {
         let cost = |cost: Option<Cost>| cost.map(|cost| source.in_real_gigabytes(cost));
         SimSettings {
-            penalty: self.penalty,
-            park_cost: cost(self.park_cost),
-            checkpoint_cost: cost(self.checkpoint_cost),
-            period: self.period,
-            swap: self.swap,
+            park_cost: cost(self.run.park_cost),
+            checkpoint_cost: cost(self.run.checkpoint_cost),
             estimates: Estimates::User,
-            keep_equal_jobs: true,
-            run_time_hint: self.run_time_hint.into(),
-            parallel_least_yield: self.parallel_least_yield.0,
-            load_ceiling: self.load_ceiling.0,
-            ..SimSettings::new(source.nodes)
+            ..self.run.settings(source.nodes)
         }
     }
 }
@@ -177,7 +136,10 @@ impl Replay {
     pub fn new(file: &Path, strict: bool, options: &ReplayOptions) -> Result<Self, String> {
         options.check()?;
         let mut source = source::read_file(&options.file(file, strict))?;
-        options.mobility.draw(options.seed, &mut source.trace);
+        options
+            .run
+            .mobility
+            .draw(options.run.seed, &mut source.trace);
         let schedules = schedule::all(file, options, &source)?;
         let first = schedules.iter().position(ReplaySchedule::is_dfrs);
         Ok(Self {

@@ -1,6 +1,6 @@
 //! Quantities as people write them, exact to the last digit.
 
-use dfrs_core::{Amount, Bytes, Cores, LoadCeiling, Span, Time, Weight, Yield};
+use dfrs_core::{Amount, Bytes, Cores, Span, Time, Weight, Yield};
 
 /// Decimals of cores and of seconds: their units are millionths.
 const MILLIONTHS: usize = 6;
@@ -128,11 +128,6 @@ pub(crate) fn show_weight(weight: Weight) -> String {
     decimal(weight.0.into(), 3)
 }
 
-pub(crate) fn ceiling(text: &str) -> Result<LoadCeiling, &'static str> {
-    text.parse()
-        .map_err(|_| "whole percent, at least 100%, e.g. 300%")
-}
-
 pub(crate) fn count(text: &str) -> Result<u32, &'static str> {
     text.parse().map_err(|_| "a whole number up to 4294967295")
 }
@@ -227,10 +222,9 @@ mod tests {
     fn other_quantities_are_read_and_shown() {
         assert_eq!(weight("1.5"), Ok(Weight(1500)));
         assert_eq!(show_weight(Weight(1)), "0.001");
-        assert_eq!(ceiling("300%"), Ok(LoadCeiling::from_percent(300)));
         assert_eq!(amounts("2,0"), Ok(vec![Amount(2), Amount(0)]));
         assert_eq!(show_amounts(&[Amount(2), Amount(0)]), "2,0");
-        assert!(weight("1.0001").is_err() && ceiling("300").is_err());
+        assert!(weight("1.0001").is_err());
         assert!(amounts("").is_err() && amounts("1,").is_err() && count("-1").is_err());
         assert_eq!(share("0.5"), Ok(Yield(0.5)));
         assert!(share("half").is_err());

@@ -74,10 +74,11 @@ fn weeks(file: &Path) -> Result<Vec<Trace>, Box<dyn Error>> {
 type Figure = fn(&SimSummary) -> f64;
 
 fn measure(name: &str, traces: &[Trace], nodes: u32) -> Result<(), Box<dyn Error>> {
-    let policy: Scheduler = name.parse()?;
+    let settings = SimSettings::new(nodes);
+    let policy = name.parse::<Scheduler>()?.at_penalty(settings.penalty);
     let mut summaries = Vec::new();
     for trace in traces {
-        let outcome = simulate(trace, &policy, &SimSettings::new(nodes), None)?;
+        let outcome = simulate(trace, &policy, &settings, None)?;
         summaries.push(SimSummary::new(
             name.into(),
             trace,

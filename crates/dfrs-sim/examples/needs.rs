@@ -56,11 +56,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn measure(name: &str, traces: &[Trace]) -> Result<(), Box<dyn Error>> {
-    let policy: Scheduler = name.parse()?;
     let settings = SimSettings {
         needs: Needs::Measured,
         ..SimSettings::new(NODES)
     };
+    let policy = name.parse::<Scheduler>()?.at_penalty(settings.penalty);
     let mut held = HeldBack::default();
     for trace in traces {
         held.add(&simulate(trace, &policy, &settings, None)?);

@@ -57,7 +57,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn summary(trace: &Trace, scheduler: &Scheduler) -> Result<SimSummary, Box<dyn Error>> {
-    let outcome = simulate(trace, scheduler, &SimSettings::new(NODES), None)?;
+    let settings = SimSettings::new(NODES);
+    let scheduler = scheduler.at_penalty(settings.penalty);
+    let outcome = simulate(trace, &scheduler, &settings, None)?;
     let bound = Span::from_seconds(10);
     Ok(SimSummary::new(
         scheduler.to_string(),

@@ -46,6 +46,19 @@ impl Scheduler {
         scheduler
     }
 
+    /// The scheduler that knows this penalty of the simulated world, if it weighs moves; others do
+    /// not know it, as in the papers.
+    #[must_use]
+    pub fn at_penalty(&self, penalty: Span) -> Self {
+        let mut scheduler = self.clone();
+        if let Self::Dfrs(policy) = &mut scheduler
+            && policy.weighs_moves()
+        {
+            policy.settings.penalty = penalty;
+        }
+        scheduler
+    }
+
     /// What it does, in one line.
     #[must_use]
     pub fn description(&self) -> String {

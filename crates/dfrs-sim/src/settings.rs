@@ -1,8 +1,6 @@
 //! What a simulation depends on beside the trace and the scheduler.
 
-use dfrs_core::{
-    Bytes, Job, LONGEST_PAUSE, LeastYield, LoadCeiling, Mapping, Mobility, RunTimeHint, Span, Time,
-};
+use dfrs_core::{Bytes, Job, LONGEST_PAUSE, Mapping, Mobility, Span, Time};
 
 use crate::coupling::CouplingLoss;
 use crate::mobility::Cost;
@@ -11,7 +9,8 @@ use crate::trace::NODE_MEMORY;
 /// No simulation goes beyond this time: 2^61 microseconds are 73,000 years.
 pub(crate) const LAST: Time = Time(1 << 61);
 
-/// What a simulation depends on beside the trace and the scheduler.
+/// What a simulation depends on beside the trace and the scheduler, whose policy has settings of its
+/// own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SimSettings {
     /// Number of nodes, at least 1.
@@ -25,21 +24,10 @@ pub struct SimSettings {
     pub checkpoint_cost: Option<Cost>,
     /// Memory of parked jobs that the swap of each node holds, in the unit of [`NODE_MEMORY`].
     pub swap: Bytes,
-    /// Time between periodic remaps, above 0; none: the policy's own.
-    pub period: Option<Span>,
     /// How batch schedulers know how long jobs run.
     pub estimates: Estimates,
-    /// Whether remaps leave equal jobs where they are ([`dfrs_core::policy::Settings`]): as the plugin
-    /// does, and not as in the papers.
-    pub keep_equal_jobs: bool,
     /// How long a turn is in gang scheduling, above 0.
     pub time_slice: Span,
-    /// What policies of DFRS that use run times may know of them; limits are the jobs' estimates.
-    pub run_time_hint: RunTimeHint,
-    /// The least yield that policies of DFRS that have one give jobs on several nodes.
-    pub parallel_least_yield: Option<LeastYield>,
-    /// The highest load that decisions of DFRS give a node; none: the policy's own.
-    pub load_ceiling: Option<LoadCeiling>,
     /// What CPU jobs count with in decisions of DFRS; it makes a difference where they use less
     /// than they requested ([`crate::trace::TraceJob::uses`]).
     pub needs: Needs,
@@ -76,7 +64,7 @@ pub enum Estimates {
 }
 
 impl SimSettings {
-    /// What the papers take: a penalty of 300 s, each policy's own period, perfect estimates. Swap is
+    /// What the papers take: a penalty of 300 s, perfect estimates. Swap is
     /// as much as memory, and a turn takes as long as with Slurm's default of SchedulerTimeSlice.
     #[must_use]
     pub const fn new(nodes: u32) -> Self {
@@ -86,13 +74,8 @@ impl SimSettings {
             park_cost: None,
             checkpoint_cost: None,
             swap: NODE_MEMORY,
-            period: None,
             estimates: Estimates::Perfect,
-            keep_equal_jobs: false,
             time_slice: Span::from_seconds(30),
-            run_time_hint: RunTimeHint::Nothing,
-            parallel_least_yield: None,
-            load_ceiling: None,
             needs: Needs::Requested,
             longest_pause: Some(LONGEST_PAUSE),
             fair_by_user: true,

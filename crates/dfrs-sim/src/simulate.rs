@@ -43,7 +43,8 @@ pub fn never_fits(
     }
 }
 
-/// Simulates the trace. O(events × (jobs in the system + the decision)).
+/// Simulates the trace under the scheduler as it is: a policy that weighs moves weighs them by the
+/// penalty in its settings ([`Scheduler::at_penalty`]). O(events × (jobs in the system + the decision)).
 ///
 /// # Errors
 ///
@@ -80,17 +81,8 @@ pub fn simulate_with_progress<'a>(
         Scheduler::Dfrs(_) => settings.coupling_loss,
     };
     let journal = TraceJournal::new(trace, loss, sink, ended);
-    match scheduler.at_period(settings.period) {
-        Scheduler::Batch(batch) => batch::run(trace, batch, settings, journal),
-        Scheduler::Dfrs(mut policy) => {
-            policy.settings.keep_equal_jobs = settings.keep_equal_jobs;
-            policy.settings.run_time_hint = settings.run_time_hint;
-            policy.settings.parallel_least_yield = settings.parallel_least_yield;
-            policy.settings.load_ceiling = settings.load_ceiling.or(policy.settings.load_ceiling);
-            if policy.weighs_moves() {
-                policy.settings.penalty = settings.penalty;
-            }
-            world::run(trace, policy, settings, journal)
-        }
+    match scheduler {
+        Scheduler::Batch(batch) => batch::run(trace, *batch, settings, journal),
+        Scheduler::Dfrs(policy) => world::run(trace, policy.clone(), settings, journal),
     }
 }

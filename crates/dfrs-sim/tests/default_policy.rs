@@ -37,7 +37,7 @@ fn times(policy: &Policy, jobs: Vec<TraceJob>, loss: CouplingLoss) -> Vec<(f64, 
         coupling_loss: loss,
         ..SimSettings::new(NODES)
     };
-    let scheduler = Scheduler::Dfrs(policy.clone());
+    let scheduler = Scheduler::Dfrs(policy.clone()).at_penalty(settings.penalty);
     let outcome = simulate(&trace, &scheduler, &settings, None).expect("it ends");
     let of = |(job, record): (&TraceJob, &dfrs_sim::JobRecord)| {
         let waited = record.start.since(job.submit).seconds();

@@ -2,7 +2,7 @@
 
 use dfrs_core::Span;
 use dfrs_sim::gaming::{BackgroundLoad, Cheat, Comparison, compare};
-use dfrs_sim::{Needs, SimSettings};
+use dfrs_sim::{Needs, Scheduler, SimSettings};
 
 /// A hundred samples.
 const SEEDS: std::ops::Range<u64> = 1..101;
@@ -24,13 +24,14 @@ fn compared_among(
     fair_by_user: bool,
     needs: Needs,
 ) -> Comparison {
-    let scheduler = policy.parse().expect("a policy");
+    let scheduler: Scheduler = policy.parse().expect("a policy");
     let settings = SimSettings {
         fair_by_user,
         needs,
         penalty: Span::from_seconds(60),
         ..SimSettings::new(8)
     };
+    let scheduler = scheduler.at_penalty(settings.penalty);
     compare(cheat, SEEDS, others, &scheduler, &settings).expect("it ends")
 }
 

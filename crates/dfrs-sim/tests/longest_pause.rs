@@ -2,7 +2,7 @@
 
 use dfrs_core::{Bytes, Mobility, Span, Time};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
-use dfrs_sim::{SimSettings, simulate};
+use dfrs_sim::{Scheduler, SimSettings, simulate};
 
 const DAY: i64 = 86_400;
 
@@ -33,7 +33,8 @@ fn first_ends(
         has_memory: true,
         ..Trace::default()
     };
-    let scheduler = policy.parse().expect("a policy");
+    let scheduler: Scheduler = policy.parse().expect("a policy");
+    let scheduler = scheduler.at_penalty(settings.penalty);
     let outcome = simulate(&trace, &scheduler, settings, None).expect("it ends");
     outcome.jobs[0].finish.seconds() / 86_400.0
 }

@@ -6,7 +6,7 @@ use common::{Run, events, run, settings, times, trace};
 use dfrs_core::{Bytes, Mobility, NodeIndex, RunTimeHint, Span};
 use dfrs_proto::journal::EventKind;
 use dfrs_sim::trace::{NODE_MEMORY, Trace};
-use dfrs_sim::{MobilityShares, SimSettings, round_limits};
+use dfrs_sim::{MobilityShares, Scheduler, SimSettings, round_limits};
 use proptest::prelude::*;
 
 /// Number of nodes of the random worlds.
@@ -185,11 +185,12 @@ proptest! {
         let settings = SimSettings {
             penalty: Span::from_seconds(penalty.into()),
             swap: Bytes(swap * NODE_MEMORY.0 / 2),
-            run_time_hint,
             ..settings(NODES)
         };
         let name = policy.to_string();
-        let run = common::run(&trace, &name, settings);
+        let mut policy = policy;
+        policy.settings.run_time_hint = run_time_hint;
+        let run = common::run_under(&trace, &Scheduler::Dfrs(policy), settings);
         prop_assert!(run.violations.is_empty(), "{name}: {:?}", run.violations);
         for (job, record) in trace.jobs.iter().zip(&run.outcome.jobs) {
             prop_assert!(record.start >= job.submit);

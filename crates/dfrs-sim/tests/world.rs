@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{events, run, settings, times, trace};
+use common::{events, run, run_under, settings, times, trace};
 use dfrs_core::{LoadCeiling, Policy, Span};
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{JobRecord, Scheduler, simulate};
@@ -83,11 +83,9 @@ fn jobs_wait_for_the_period_under_a_periodic_policy() {
         times(&outcome),
         [(0.0, 60.0), (600.0, 660.0), (600.0, 660.0)]
     );
-    let shorter = dfrs_sim::SimSettings {
-        period: Some(Span::from_seconds(25)),
-        ..settings(2)
-    };
-    let outcome = run(&jobs, "/per/OPT=MIN", shorter).outcome;
+    let shorter = "/per/OPT=MIN".parse::<Scheduler>().expect("a policy");
+    let shorter = shorter.at_period(Some(Span::from_seconds(25)));
+    let outcome = run_under(&jobs, &shorter, settings(2)).outcome;
     assert_eq!(times(&outcome)[1], (25.0, 85.0));
 }
 
@@ -111,10 +109,6 @@ fn a_job_without_work_ends_when_it_starts() {
 fn a_job_that_cannot_keep_the_ceiling_on_load_starts_and_stays() {
     // Twice the CPU that there is, and a small one beside it.
     let jobs = trace("a,1,8,1,0.1,20000\nb,2,1,0.5,0.1,100\n");
-    let settings = dfrs_sim::SimSettings {
-        load_ceiling: Some(LoadCeiling::from_percent(150)),
-        ..settings(4)
-    };
     for policy in [
         "/per",
         "/stretch-per/OPT=MAX",
@@ -126,7 +120,9 @@ fn a_job_that_cannot_keep_the_ceiling_on_load_starts_and_stays() {
         "MCB8/per",
         "MCB8*",
     ] {
-        let run = run(&jobs, policy, settings);
+        let mut policy: Policy = policy.parse().expect("a policy");
+        policy.settings.load_ceiling = Some(LoadCeiling::from_percent(150));
+        let run = run_under(&jobs, &Scheduler::Dfrs(policy.clone()), settings(4));
         assert_eq!(run.summary.pauses, 0, "{policy}");
         assert!(run.violations.is_empty(), "{policy}: {:?}", run.violations);
     }
@@ -236,7 +232,8 @@ fn results_do_not_depend_on_threads() {
 }
 
 fn ends(trace: &Trace, policy: &Policy) -> Vec<JobRecord> {
-    let scheduler = Scheduler::Dfrs(policy.clone());
-    let outcome = simulate(trace, &scheduler, &settings(4), None);
+    let settings = settings(4);
+    let scheduler = Scheduler::Dfrs(policy.clone()).at_penalty(settings.penalty);
+    let outcome = simulate(trace, &scheduler, &settings, None);
     outcome.unwrap_or_else(|error| panic!("{error}")).jobs
 }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::LoadCeiling;
+use super::setting::{PolicySetting, or_none, shown_or_none};
+use super::{LoadCeiling, Submission};
 
 /// The least yield of jobs that run on several nodes, in percent. 1 to 100; less counts as 1, more
 /// as 100.
@@ -76,6 +77,22 @@ impl fmt::Display for LeastYield {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.share())
     }
+}
+
+impl LeastYield {
+    /// As a setting of policies.
+    pub const SETTING: PolicySetting = PolicySetting {
+        word: "parallel-least-yield",
+        value_name: "YIELD",
+        about: "The least yield that policies of DFRS that have one (GreedyPMC) give jobs on several nodes, from 0.01 to 1, or \
+            none",
+        read: |settings, text| {
+            settings.parallel_least_yield = or_none(text)?;
+            Ok(())
+        },
+        show: |settings| shown_or_none(settings.parallel_least_yield),
+        matters_to: |policy| policy.submission == Submission::LeastCostPreemption,
+    };
 }
 
 #[cfg(test)]

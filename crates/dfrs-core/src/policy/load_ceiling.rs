@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::setting::{PolicySetting, or_none, shown_or_none};
 use crate::units::Cores;
 
 /// A ceiling on the load of a node, in percent of its CPU capacity: at 400, a node's tasks may
@@ -87,6 +88,22 @@ impl fmt::Display for LoadCeiling {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}%", self.0)
     }
+}
+
+impl LoadCeiling {
+    /// As a setting of policies.
+    pub const SETTING: PolicySetting = PolicySetting {
+        word: "load-ceiling",
+        value_name: "PERCENT",
+        about: "The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never \
+            need more than twice what it has",
+        read: |settings, text| {
+            settings.load_ceiling = or_none(text)?;
+            Ok(())
+        },
+        show: |settings| shown_or_none(settings.load_ceiling),
+        matters_to: |_| true,
+    };
 }
 
 #[cfg(test)]

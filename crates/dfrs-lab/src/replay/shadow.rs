@@ -81,13 +81,16 @@ pub fn compare(
     config: &Config,
 ) -> Result<ShadowComparison, String> {
     let mut options = ReplayOptions::of_journal(&config.policy, mobility(config))?;
-    options.penalty = move_cost(config);
+    options.run.penalty = move_cost(config);
     let mut source = source::read_file(&ReplayFile {
         earlier,
         ..options.file(journal, false)
     })?;
-    options.swap = swap(config, &source);
-    options.mobility.draw(options.seed, &mut source.trace);
+    options.run.swap = swap(config, &source);
+    options
+        .run
+        .mobility
+        .draw(options.run.seed, &mut source.trace);
     let counts: Vec<bool> = source
         .journal_facts
         .iter()

@@ -45,13 +45,16 @@ impl ReproduceRun {
 
     fn execute(&self, traces: &Traces) -> Result<SimSummary, String> {
         let (trace, nodes) = traces.get(self.trace)?;
+        let period = (self.period > 0).then(|| Span::from_seconds(self.period.into()));
         let settings = SimSettings {
             penalty: Span::from_seconds(self.penalty.into()),
-            period: (self.period > 0).then(|| Span::from_seconds(self.period.into())),
             ..SimSettings::new(nodes)
         };
         let in_run = |error: String| format!("{:?} under {}: {error}", self.trace, self.policy);
-        let outcome = simulate(&trace, &scheduler(&self.policy)?, &settings, None)
+        let scheduler = scheduler(&self.policy)?
+            .at_period(period)
+            .at_penalty(settings.penalty);
+        let outcome = simulate(&trace, &scheduler, &settings, None)
             .map_err(|error| in_run(error.to_string()))?;
         Ok(SimSummary::new(
             self.policy.clone(),

@@ -93,7 +93,7 @@ pub fn simulate(
 ) -> Result<SimOutcome, SimFailure> {
     let options = live.options;
     let cluster = LiveCluster::new(trace, settings, options.swap_speed)?;
-    let conf = cluster.conf(policy, settings, &options.live_conf)?;
+    let conf = cluster.conf(policy, &options.live_conf)?;
     let mut timing = options.latency.settings();
     timing.jitter = Some(live.seed);
     let model: ClusterModel = cluster.model(timing, !options.faults.kill_slurmctld());

@@ -44,8 +44,8 @@ pub struct SimPlan<'a> {
 struct SimRun<'a> {
     trace: &'a str,
     policy: String,
-    /// Printed for the developer: what is added to the settings is in it.
-    settings: &'a str,
+    /// Printed for the developer, with those of the policy: what is added to the settings is in it.
+    settings: String,
     stretch_bound: Span,
     /// Printed for the developer, too: those of the live simulation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,12 +73,15 @@ pub fn all(runs: &mut Runs, plan: &SimPlan) -> Result<Vec<SimSummary>, String> {
         true => digest(trace),
         false => String::new(),
     };
-    let printed = format!("{settings:?}");
+    let printed = |scheduler: &Scheduler| match scheduler {
+        Scheduler::Dfrs(policy) => format!("{settings:?} {:?}", policy.settings),
+        Scheduler::Batch(_) => format!("{settings:?}"),
+    };
     let live = plan.live.with_seed(plan.seed);
     let run = |scheduler, is_live: bool| SimRun {
         trace: &digest,
         policy: name(scheduler, is_live),
-        settings: &printed,
+        settings: printed(scheduler),
         stretch_bound: plan.stretch_bound,
         live: is_live.then(|| format!("{live:?}")),
         scheduler,

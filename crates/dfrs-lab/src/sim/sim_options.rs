@@ -1,60 +1,23 @@
 //! What the simulated world is like.
 
 use clap::{Args, ValueEnum};
-use dfrs_core::{Bytes, LeastYield, LoadCeiling, RunTimeHint, Span, Submission};
-use dfrs_sim::trace::{NODE_CPUS, NODE_MEMORY, Trace, TraceJob, scaled};
+use dfrs_core::{RunTimeHint, Span};
+use dfrs_sim::trace::{NODE_CPUS, Trace, TraceJob, scaled};
 use dfrs_sim::{
-    Cost, CouplingLoss, Estimates, MobilityShares, Needs, Scheduler, SimSettings, false_limits,
-    round_limits, use_less,
+    CouplingLoss, Estimates, Needs, Scheduler, SimSettings, false_limits, round_limits, use_less,
 };
 
-use crate::options::{OrNone, or_none, period, seconds};
-
-/// The most swap of a node, in nodes' memory.
-const MAX_SWAP: i64 = 1000;
+use crate::options::period;
+use crate::run_options::RunOptions;
 
 /// Options about the world, the same for all policies.
 #[derive(Args, Clone, Debug)]
 pub struct SimOptions {
-    /// Seconds in which a resumed or migrated job makes no progress
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
-    penalty: Span,
-    /// Seconds between periodic remaps; left out: what the policy's name says, else 600. Not with a policy whose
-    /// name says another
-    #[arg(long, value_name = "SECONDS", value_parser = period)]
-    period: Option<Span>,
-    /// How jobs can move of which the trace does not say it: shares of the kinds checkpoint, park, restart and
-    /// never, for example park=0.7,checkpoint=0.2,never=0.1; what is left to 1 is checkpoint, the papers' free moves
-    #[arg(long, value_name = "KIND=SHARE,…", default_value = "checkpoint=1")]
-    mobility: MobilityShares,
-    /// What the kinds of jobs, and live latencies and faults, are drawn from
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-    /// In place of the penalty for jobs that were parked: seconds (30), seconds for each GB of memory
-    /// that the job has on a node, of which a whole node has 8 (2/GB), or both (30+2/GB)
-    #[arg(long, value_name = "COST")]
-    park_cost: Option<Cost>,
-    /// In place of the penalty for jobs that were checkpointed, when they come back or migrate: as
-    /// --park-cost
-    #[arg(long, value_name = "COST")]
-    checkpoint_cost: Option<Cost>,
-    /// Swap of a node for parked jobs, as a multiple of its memory
-    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
-    swap: Bytes,
+    #[command(flatten)]
+    run: RunOptions,
     /// How EASY and Conservative know how long jobs run
     #[arg(long, value_enum, default_value_t = KnownTimes::Perfect)]
     estimates: KnownTimes,
-    /// What policies of DFRS that use run times (GreedyPMC) may know of them
-    #[arg(long, value_enum, default_value_t = RunTimeHintArg::None)]
-    run_time_hint: RunTimeHintArg,
-    /// The least yield that policies of DFRS that have one (GreedyPMC) give jobs on several nodes,
-    /// from 0.01 to 1, or none
-    #[arg(long, value_name = "YIELD", default_value = "none", value_parser = or_none::<LeastYield>)]
-    parallel_least_yield: OrNone<LeastYield>,
-    /// The highest load that policies of DFRS give a node, in percent of its CPUs, or none: with 200% its jobs never
-    /// need more than twice what it has
-    #[arg(long, value_name = "PERCENT", default_value = "none", value_parser = or_none::<LoadCeiling>)]
-    load_ceiling: OrNone<LoadCeiling>,
     /// Give each job without a time limit one as users do: its run time times a number from 1 to 5, drawn
     /// by --seed, and then the next of 15 minutes, 1 hour, 4 hours, 1 day and 1 week. For --estimates user
     /// and --run-time-hint
@@ -105,54 +68,32 @@ enum CountedNeeds {
     Measured,
 }
 
-/// What is known of run times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RunTimeHintArg {
-    /// Nothing
-    None,
-    /// Which jobs are long, by the time limits of their users, as far as such limits have been true
-    Limits,
-}
-
-impl From<RunTimeHintArg> for RunTimeHint {
-    fn from(hint: RunTimeHintArg) -> Self {
-        match hint {
-            RunTimeHintArg::None => Self::Nothing,
-            RunTimeHintArg::Limits => Self::Limits,
-        }
-    }
-}
-
 impl SimOptions {
     /// Time between remaps; none: the policies' own.
     pub fn period(&self) -> Option<Span> {
-        self.period
+        self.run.period
     }
 
     /// The settings for so many nodes.
     pub fn settings(&self, nodes: u32) -> SimSettings {
         SimSettings {
-            penalty: self.penalty,
-            period: self.period,
-            park_cost: self.park_cost,
-            checkpoint_cost: self.checkpoint_cost,
-            swap: self.swap,
             estimates: match self.estimates {
                 KnownTimes::Perfect => Estimates::Perfect,
                 KnownTimes::User => Estimates::User,
             },
-            keep_equal_jobs: self.keep_equal_jobs,
             time_slice: self.time_slice,
-            run_time_hint: self.run_time_hint.into(),
-            parallel_least_yield: self.parallel_least_yield.0,
-            load_ceiling: self.load_ceiling.0,
             needs: match self.needs {
                 CountedNeeds::Requested => Needs::Requested,
                 CountedNeeds::Measured => Needs::Measured,
             },
             coupling_loss: self.coupling_loss,
-            ..SimSettings::new(nodes)
+            ..self.run.settings(nodes)
         }
+    }
+
+    /// The scheduler as it runs.
+    pub fn complete(&self, scheduler: &Scheduler) -> Scheduler {
+        self.run.complete(scheduler, self.keep_equal_jobs)
     }
 
     /// The options without those that make no difference to this scheduler: two worlds that are
@@ -162,15 +103,11 @@ impl SimOptions {
             Scheduler::Batch(_) => return self.for_batch(),
             Scheduler::Dfrs(policy) => policy,
         };
-        let (run_time_hint, parallel_least_yield) = match policy.submission {
-            Submission::LeastCostPreemption => (self.run_time_hint, self.parallel_least_yield),
-            _ => (RunTimeHintArg::None, OrNone(None)),
-        };
-        let asks_users = run_time_hint != RunTimeHintArg::None || policy.reserves();
+        let run = self.run.relevant_to(policy);
+        let asks_users = asks_users(&run) || policy.reserves();
         Self {
+            run,
             estimates: KnownTimes::Perfect,
-            run_time_hint,
-            parallel_least_yield,
             round_limits: self.round_limits && asks_users,
             false_limits: if asks_users { self.false_limits } else { 0.0 },
             time_slice: Span::ZERO,
@@ -187,17 +124,11 @@ impl SimOptions {
     fn for_batch(&self) -> Self {
         let asks_users = self.estimates == KnownTimes::User;
         Self {
-            penalty: Span::ZERO,
-            period: None,
-            mobility: MobilityShares::default(),
-            seed: if asks_users { self.seed } else { 0 },
-            park_cost: None,
-            checkpoint_cost: None,
-            swap: Bytes::ZERO,
+            run: RunOptions {
+                seed: if asks_users { self.run.seed } else { 0 },
+                ..RunOptions::none()
+            },
             estimates: self.estimates,
-            run_time_hint: RunTimeHintArg::None,
-            parallel_least_yield: OrNone(None),
-            load_ceiling: OrNone(None),
             round_limits: self.round_limits && asks_users,
             false_limits: if asks_users { self.false_limits } else { 0.0 },
             node_cpus: self.node_cpus,
@@ -221,7 +152,7 @@ impl SimOptions {
             );
         }
         let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
-        if self.run_time_hint == RunTimeHintArg::Limits && knows_none {
+        if asks_users(&self.run) && knows_none {
             return format!(
                 "{file}: note: no job has a time limit, so --run-time-hint limits says nothing; see --round-limits\n"
             );
@@ -252,8 +183,7 @@ impl SimOptions {
 
     /// An option about limits that makes no difference but to the policies that always know them.
     fn unused_limit_option(&self) -> Option<&'static str> {
-        let limits_unused =
-            self.run_time_hint == RunTimeHintArg::None && self.estimates == KnownTimes::Perfect;
+        let limits_unused = !asks_users(&self.run) && self.estimates == KnownTimes::Perfect;
         let given = [
             ("--false-limits", self.false_limits > 0.0),
             ("--round-limits", self.round_limits),
@@ -276,7 +206,7 @@ impl SimOptions {
 
     /// What is drawn follows from it.
     pub fn seed(&self) -> u64 {
-        self.seed
+        self.run.seed
     }
 
     /// CPUs of a node where the trace does not say.
@@ -287,14 +217,19 @@ impl SimOptions {
     /// Draws what the jobs of the trace can do, and limits for those that have none if they are to have some.
     pub fn draw(&self, trace: &mut Trace) {
         if self.round_limits {
-            round_limits(self.seed, trace);
+            round_limits(self.run.seed, trace);
         }
         if self.false_limits > 0.0 {
-            false_limits(self.seed, self.false_limits, trace);
+            false_limits(self.run.seed, self.false_limits, trace);
         }
-        use_less(self.seed, self.least_use, trace);
-        self.mobility.draw(self.seed, trace);
+        use_less(self.run.seed, self.least_use, trace);
+        self.run.mobility.draw(self.run.seed, trace);
     }
+}
+
+/// Whether policies are to know the time limits of users.
+fn asks_users(run: &RunOptions) -> bool {
+    run.policy_settings.all().run_time_hint != RunTimeHint::Nothing
 }
 
 /// A share.
@@ -323,14 +258,4 @@ fn coupling_loss(text: &str) -> Result<CouplingLoss, String> {
         .filter(|hundredths| *hundredths <= MAX_LOSS * 100)
         .map(CouplingLoss::from_hundredths)
         .ok_or_else(|| format!("allowed: a number from 0 to {MAX_LOSS}"))
-}
-
-/// A multiple of a node's memory.
-pub fn swap(text: &str) -> Result<Bytes, String> {
-    // A node's memory has 10^12 parts.
-    scaled(text.as_bytes(), 6)
-        .filter(|millionths| (0..=MAX_SWAP * 1_000_000).contains(millionths))
-        .and_then(|millionths| u64::try_from(millionths).ok())
-        .map(|millionths| Bytes(millionths * (NODE_MEMORY.0 / 1_000_000)))
-        .ok_or_else(|| format!("allowed: a multiple of a node's memory, from 0 to {MAX_SWAP}"))
 }

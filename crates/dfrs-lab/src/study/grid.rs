@@ -200,11 +200,9 @@ impl<'a> Grid<'a> {
         let (mut trace, nodes) = self.files.get(place.source, options)?;
         options.sim_options.draw(&mut trace);
         let settings = options.sim_options.settings(nodes);
-        let name = place
-            .policy
-            .at_period(options.sim_options.period())
-            .to_string();
-        let outcome = simulate(&trace, place.policy, &settings, None)
+        let scheduler = options.sim_options.complete(place.policy);
+        let name = scheduler.to_string();
+        let outcome = simulate(&trace, &scheduler, &settings, None)
             .map_err(|error| format!("{} under {name}: {error}", place.source.name))?;
         let bound = options.stretch_bound;
         Ok(StudyOutcome {

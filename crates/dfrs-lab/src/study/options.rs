@@ -60,6 +60,9 @@ pub fn parse<'a>(
 
 #[cfg(test)]
 mod tests {
+    use dfrs_core::Policy;
+    use dfrs_sim::Scheduler;
+
     use super::*;
 
     #[test]
@@ -84,7 +87,8 @@ mod tests {
             options.sim_options.settings(4).penalty,
             Span::from_seconds(30)
         );
-        assert!(!options.sim_options.settings(4).keep_equal_jobs);
+        let papers = Scheduler::Dfrs(Policy::recommended());
+        assert_eq!(options.sim_options.complete(&papers), papers);
         for (name, value, part) in [
             ("penalty", "-1", "seconds"),
             ("round-limits", "yes", "true, false"),

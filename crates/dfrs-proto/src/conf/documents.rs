@@ -14,20 +14,26 @@ const WIDTH: usize = 100;
 const END: &str = "<!-- end of the keys -->";
 const HEADER: &str = "| key | values | default | meaning |\n| --- | --- | --- | --- |\n";
 
-fn begin(purpose: KeyPurpose) -> String {
-    let purpose = match purpose {
+/// What a table's keys are for.
+const PURPOSES: [&str; 2] = ["operation", "study"];
+
+fn purpose<Of>(key: &Key<Of>) -> &'static str {
+    match key.purpose {
         KeyPurpose::Operation => "operation",
-        KeyPurpose::Study => "study",
-    };
+        KeyPurpose::Study(_) => "study",
+    }
+}
+
+fn begin(purpose: &str) -> String {
     format!("<!-- keys for {purpose}: a test of dfrs-proto rewrites them with DFRS_REWRITE=1 -->")
 }
 
-fn table(purpose: KeyPurpose) -> String {
+fn table(of: &str) -> String {
     let mut table = String::from(HEADER);
-    for key in GLOBAL_KEYS.iter().filter(|key| key.purpose == purpose) {
+    for key in GLOBAL_KEYS.iter().filter(|key| purpose(key) == of) {
         table.push_str(&row(key, ""));
     }
-    for key in PARTITION_KEYS.iter().filter(|key| key.purpose == purpose) {
+    for key in PARTITION_KEYS.iter().filter(|key| purpose(key) == of) {
         let place = match key.name {
             name if name == PARTITION.name => "",
             _ => " (on a `Partition` line)",
@@ -105,7 +111,7 @@ fn check(document: &str, expected: impl FnOnce(&str) -> String) {
 fn manual_has_the_table_of_keys() {
     check(MANUAL, |present| {
         let mut text = present.to_owned();
-        for purpose in [KeyPurpose::Operation, KeyPurpose::Study] {
+        for purpose in PURPOSES {
             let begin = begin(purpose);
             let (before, rest) = text.split_once(&begin).expect("has the table");
             let (_, after) = rest.split_once(END).expect("has the table's end");

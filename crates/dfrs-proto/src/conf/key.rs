@@ -1,5 +1,7 @@
 //! What one key of `dfrs.conf` is: its name, its documentation, how it is read and printed.
 
+use dfrs_core::PolicySetting;
+
 /// A key that sets something of `Of`: of [`super::Config`], or of one [`super::Partition`].
 ///
 /// Everything about a key is in its declaration, in a file of [`super::keys`]: the parser, the
@@ -28,12 +30,12 @@ pub struct Key<Of: 'static> {
 }
 
 /// For whom a key is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum KeyPurpose {
     /// Operators of a cluster.
     Operation,
-    /// Studies of policies other than the default one.
-    Study,
+    /// Studies of policies other than the default one: this setting of them.
+    Study(&'static PolicySetting),
 }
 
 /// What holds where a key is not given.

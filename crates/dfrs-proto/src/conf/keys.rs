@@ -30,7 +30,9 @@ mod status_directory;
 mod swap_per_node;
 mod time_to_live;
 
-use super::key::Key;
+use dfrs_core::PolicySetting;
+
+use super::key::{Key, KeyPurpose};
 use super::{Config, Partition};
 
 pub(super) use mobility::all_mobilities;
@@ -70,6 +72,14 @@ pub const PARTITION_KEYS: &[&Key<Partition>] = &[
 
 /// The key whose lines are about one partition.
 pub(super) const PARTITION: &Key<Partition> = &partition::KEY;
+
+/// The keys of studies, each with the setting of policies that it is.
+pub fn of_studies() -> impl Iterator<Item = (&'static Key<Config>, &'static PolicySetting)> {
+    GLOBAL_KEYS.iter().filter_map(|key| match key.purpose {
+        KeyPurpose::Study(setting) => Some((*key, setting)),
+        KeyPurpose::Operation => None,
+    })
+}
 
 /// The names of keys.
 pub(super) fn names<Of>(keys: &[&Key<Of>]) -> Vec<&'static str> {

@@ -38,10 +38,6 @@ pub(super) fn path(path: Option<&Path>) -> String {
     quoted(&path.map_or(NONE.into(), Path::to_string_lossy))
 }
 
-pub(super) fn or_none(limit: Option<impl fmt::Display>) -> String {
-    limit.map_or(NONE.into(), |limit| limit.to_string())
-}
-
 pub(super) fn or_unlimited(limit: Option<impl fmt::Display>) -> String {
     limit.map_or(UNLIMITED.into(), |limit| limit.to_string())
 }

@@ -150,14 +150,6 @@ fn each_mistake_names_its_line_and_what_to_write() {
             "dfrs.conf:2: unknown key 'PartitionName'; did you mean 'Partition'?",
         ),
         (
-            "Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Mode, Policy, Period, MovesPerHour, MoveCost, RunTimeHint, LoadCeiling, ParallelLeastYield, JobWeight, Needs, CheckpointWait, ParkTimeout, SettleTime, LongestPause, TimeToLive, SwapPerNode, Journal, StatusDirectory, ShowYieldIn, Partition",
-        ),
-        (
-            "Partition=a Colour=red",
-            "dfrs.conf:1: unknown key 'Colour'; allowed: Partition, Policy, LinearSpeedup, Mobility, AllowMobility, InteractiveMobility",
-        ),
-        (
             "Mode=ful\nPartition=a",
             "dfrs.conf:1: Mode=ful is not known; did you mean 'full'?",
         ),
@@ -289,6 +281,22 @@ fn each_mistake_names_its_line_and_what_to_write() {
     for (text, expected) in cases {
         assert_eq!(error(text), expected, "for {text:?}");
     }
+}
+
+#[test]
+fn unknown_key_is_answered_with_all_that_may_stand_there() {
+    let global = keys::names(keys::GLOBAL_KEYS).join(", ");
+    assert!(global.starts_with("Mode, Policy, Period, MovesPerHour, "));
+    assert_eq!(
+        error("Colour=red"),
+        format!("dfrs.conf:1: unknown key 'Colour'; allowed: {global}, Partition"),
+    );
+    let of_partition = keys::names(keys::PARTITION_KEYS).join(", ");
+    assert!(of_partition.starts_with("Partition, Policy, "));
+    assert_eq!(
+        error("Partition=a Colour=red"),
+        format!("dfrs.conf:1: unknown key 'Colour'; allowed: {of_partition}"),
+    );
 }
 
 #[test]

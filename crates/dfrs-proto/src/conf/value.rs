@@ -1,10 +1,8 @@
 //! Values of single keys. Errors say what is allowed, without the place, which the caller knows.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use dfrs_core::Span;
+use dfrs_core::{PolicySetting, Settings, Span};
 
 use super::key::GivenText;
 use super::suggest;
@@ -66,18 +64,10 @@ impl GivenText<'_> {
         ))
     }
 
-    /// A value that may be left out, `None`, by the word for nothing.
-    pub fn or_none<T>(&self) -> Result<Option<T>, String>
-    where
-        T: FromStr<Err: fmt::Display>,
-    {
+    /// Puts the value of a setting of policies in place.
+    pub fn setting(&self, setting: &PolicySetting, to: &mut Settings) -> Result<(), String> {
         let (key, text) = (self.key, self.text);
-        if text.eq_ignore_ascii_case(NONE) {
-            return Ok(None);
-        }
-        let read: Result<T, _> = text.parse();
-        read.map(Some)
-            .map_err(|allowed| format!("{key}={text} is wrong; {allowed}, or {NONE}"))
+        (setting.read)(to, text).map_err(|allowed| format!("{key}={text} is wrong; {allowed}"))
     }
 
     /// What `limit` makes of the value; `None`, by its word: no limit.

@@ -1,8 +1,9 @@
 //! The line of the policy.
 
-use dfrs_core::{LeastYield, PolicyReader, PriorityFunction, RunTimeHint};
+use dfrs_core::{POLICY_SETTINGS, PolicyReader, PriorityFunction};
 
 use super::draft::Draft;
+use crate::error::shown;
 use crate::units;
 use crate::words::Fields;
 
@@ -21,19 +22,6 @@ fn priority(text: &str) -> Result<PriorityFunction, &'static str> {
     let known = PRIORITIES.iter().find(|(known, _)| *known == text);
     let known = known.map(|(_, function)| *function);
     known.ok_or("flow/vt2, 1/vt, flow/vt or max(30s,flow)/vt2")
-}
-
-fn hint(text: &str) -> Result<RunTimeHint, &'static str> {
-    match text {
-        "none" => Ok(RunTimeHint::Nothing),
-        "limits" => Ok(RunTimeHint::Limits),
-        _ => Err("none or limits"),
-    }
-}
-
-fn least_yield(text: &str) -> Result<LeastYield, &'static str> {
-    text.parse()
-        .map_err(|_| "none or a number from 0.01 to 1, in hundredths")
 }
 
 /// A limit that can be lifted.
@@ -57,26 +45,29 @@ impl Draft {
         set(&mut changed.period, fields.value("period", units::span)?);
         set(&mut changed.penalty, fields.value("penalty", units::span)?);
         set(&mut changed.priority, fields.value("priority", priority)?);
-        let ceiling = fields.value("load-ceiling", limit(units::ceiling))?;
-        set(&mut changed.load_ceiling, ceiling);
+        for setting in POLICY_SETTINGS {
+            if let Some(text) = fields.text(setting.word)? {
+                (setting.read)(changed, text)
+                    .map_err(|allowed| wrong(setting.word, text, &allowed))?;
+            }
+        }
         let budget = &mut changed.budget;
         let max = fields.value("moves-per-decision", limit(units::count))?;
         set(&mut budget.moves_per_decision, max);
         let max = fields.value("moves-per-job", limit(units::count))?;
         set(&mut budget.moves_per_job, max);
         changed.keep_equal_jobs = fields.flag("keep-equal-jobs")?;
-        set(
-            &mut changed.run_time_hint,
-            fields.value("run-time-hint", hint)?,
-        );
-        let least = fields.value("parallel-least-yield", limit(least_yield))?;
-        set(&mut changed.parallel_least_yield, least);
         fields.finish()?;
         match self.policy.replace(policy) {
             None => Ok(()),
             Some(_) => Err("'policy' is given twice; leave one".into()),
         }
     }
+}
+
+/// What is said of a setting's value that is none.
+fn wrong(word: &str, text: &str, allowed: &str) -> String {
+    format!("'{word}' is {}; {allowed}", shown(text))
 }
 
 /// Puts a value that was given in place of the one that a name implies.

@@ -1,6 +1,6 @@
 //! The line of the policy.
 
-use dfrs_core::{Policy, PriorityFunction, RunTimeHint, Settings};
+use dfrs_core::{LoadCeiling, POLICY_SETTINGS, Policy, PolicySetting, PriorityFunction, Settings};
 
 use crate::read::PRIORITIES;
 use crate::units::show_span;
@@ -50,7 +50,6 @@ fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
             words.push(format!("{key}={value}"));
         }
     };
-    let limit = |max: Option<u32>| max.map_or("none".into(), |max| max.to_string());
     add(
         settings.period != implied.period,
         "period",
@@ -70,35 +69,42 @@ fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
         "priority",
         name.into(),
     );
-    let ceiling = settings
-        .load_ceiling
-        .map_or("none".into(), |ceiling| ceiling.to_string());
-    add(
-        settings.load_ceiling != implied.load_ceiling,
-        "load-ceiling",
-        ceiling,
-    );
+    // The ceiling stands before the budget, and other settings behind everything.
+    let ceiling = &LoadCeiling::SETTING;
+    words.extend(changed_setting(ceiling, settings, implied));
     let (budget, implied_budget) = (&settings.budget, &implied.budget);
-    let max = budget.moves_per_decision;
-    add(
-        max != implied_budget.moves_per_decision,
-        "moves-per-decision",
-        limit(max),
-    );
-    let max = budget.moves_per_job;
-    add(
-        max != implied_budget.moves_per_job,
-        "moves-per-job",
-        limit(max),
-    );
+    for (key, max, implied_max) in [
+        (
+            "moves-per-decision",
+            budget.moves_per_decision,
+            implied_budget.moves_per_decision,
+        ),
+        (
+            "moves-per-job",
+            budget.moves_per_job,
+            implied_budget.moves_per_job,
+        ),
+    ] {
+        if max != implied_max {
+            let max = max.map_or("none".into(), |max| max.to_string());
+            words.push(format!("{key}={max}"));
+        }
+    }
     if settings.keep_equal_jobs {
         words.push("keep-equal-jobs".into());
     }
-    if settings.run_time_hint == RunTimeHint::Limits {
-        words.push("run-time-hint=limits".into());
-    }
-    if let Some(least) = settings.parallel_least_yield {
-        words.push(format!("parallel-least-yield={least}"));
-    }
+    let others = POLICY_SETTINGS.iter();
+    let others = others.filter(|setting| setting.word != ceiling.word);
+    words.extend(others.filter_map(|setting| changed_setting(setting, settings, implied)));
     words
+}
+
+/// The word of a setting that the name does not imply.
+fn changed_setting(
+    setting: &PolicySetting,
+    settings: &Settings,
+    implied: &Settings,
+) -> Option<String> {
+    let (value, implied) = ((setting.show)(settings), (setting.show)(implied));
+    (value != implied).then(|| format!("{}={value}", setting.word))
 }

@@ -51,7 +51,13 @@ pub struct Run {
 }
 
 pub fn run(trace: &Trace, scheduler: &str, settings: SimSettings) -> Run {
-    let scheduler: Scheduler = scheduler.parse().expect("a policy");
+    let scheduler = scheduler.parse().expect("a policy");
+    run_under(trace, &scheduler, settings)
+}
+
+/// Under this scheduler, which knows the penalty if it weighs moves.
+pub fn run_under(trace: &Trace, scheduler: &Scheduler, settings: SimSettings) -> Run {
+    let scheduler = scheduler.at_penalty(settings.penalty);
     let mut events = Vec::new();
     let mut sink = |event: &JournalEvent| {
         events.push(event.clone());

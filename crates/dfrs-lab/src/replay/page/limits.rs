@@ -1,13 +1,12 @@
 //! What was assumed, what was left out, and what no replay can know.
 
-use dfrs_core::Span;
+use dfrs_core::{RunTimeHint, Span};
 use dfrs_report::{Cell, Page, Table};
 use dfrs_sim::Cost;
 use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
 
 use crate::replay::{Replay, ReplayOptions};
 use crate::show::{number, percent, sentence, significant};
-use crate::sim::sim_options::RunTimeHintArg;
 
 pub fn add(page: &mut Page, options: &ReplayOptions, replay: &Replay) {
     let source = &replay.source;
@@ -32,7 +31,7 @@ pub fn add(page: &mut Page, options: &ReplayOptions, replay: &Replay) {
         "EASY/shared keeps whole CPUs and memory on single nodes, as Slurm does where nodes are shared (CR_Core_Memory, OverSubscribe=NO).".into(),
         format!(
             "A job that was paused or moved makes no progress for {} s when it is back{}.",
-            significant(options.penalty.seconds(), 1),
+            significant(options.run.penalty.seconds(), 1),
             costs(options),
         ),
         format!("The swap of a node holds {} of its memory.", swap(options)),
@@ -80,10 +79,10 @@ pub fn add(page: &mut Page, options: &ReplayOptions, replay: &Replay) {
 fn mobility(options: &ReplayOptions, trace: &Trace) -> String {
     let mut text = format!(
         "How jobs under DFRS can give up their places: {}",
-        options.mobility
+        options.run.mobility
     );
     if text.contains(',') {
-        text += &format!(", drawn with the seed {}", options.seed);
+        text += &format!(", drawn with the seed {}", options.run.seed);
     }
     let has_mobility = |job: &&TraceJob| job.declared_mobility.is_some();
     let given = trace.jobs.iter().filter(has_mobility).count();
@@ -96,6 +95,7 @@ fn mobility(options: &ReplayOptions, trace: &Trace) -> String {
 /// The settings of policies of DFRS, as far as they are not the defaults.
 fn settings_of_policies(options: &ReplayOptions, trace: &Trace) -> Vec<String> {
     let mut notes = Vec::new();
+    let settings = options.run.policy_settings.all();
     let knows_none = trace.jobs.iter().all(|job| job.estimate.is_none());
     if knows_none {
         notes.push(
@@ -103,24 +103,24 @@ fn settings_of_policies(options: &ReplayOptions, trace: &Trace) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if options.run_time_hint == RunTimeHintArg::Limits {
+    if settings.run_time_hint == RunTimeHint::Limits {
         let none = if knows_none { "; no job has one" } else { "" };
         notes.push(format!(
             "Policies with GreedyPMC take jobs for long by their time limits, as far as these have been true (--run-time-hint limits){none}."
         ));
     }
-    if let Some(period) = options.period {
+    if let Some(period) = options.run.period {
         notes.push(format!(
             "Policies that look at all jobs periodically do so every {} s (--period).",
             period.seconds()
         ));
     }
-    if let Some(ceiling) = options.load_ceiling.0 {
+    if let Some(ceiling) = settings.load_ceiling {
         notes.push(format!(
             "DFRS puts no more load than {ceiling} on a node (--load-ceiling)."
         ));
     }
-    if let Some(least) = options.parallel_least_yield.0 {
+    if let Some(least) = settings.parallel_least_yield {
         notes.push(format!(
             "Jobs on several nodes have a yield of at least {least} under policies with GreedyPMC (--parallel-least-yield)."
         ));
@@ -157,15 +157,15 @@ fn seconds(cost: Cost) -> String {
 
 fn swap(options: &ReplayOptions) -> String {
     #[allow(clippy::cast_precision_loss)] // to be looked at
-    let share = options.swap.0 as f64 / NODE_MEMORY.0 as f64;
+    let share = options.run.swap.0 as f64 / NODE_MEMORY.0 as f64;
     percent(share)
 }
 
 fn costs(options: &ReplayOptions) -> String {
     let mut text = String::new();
     for (cost, what) in [
-        (options.park_cost, "parked"),
-        (options.checkpoint_cost, "checkpointed"),
+        (options.run.park_cost, "parked"),
+        (options.run.checkpoint_cost, "checkpointed"),
     ] {
         if let Some(cost) = cost {
             text += &format!(", if it was {what}: {}", seconds(cost));

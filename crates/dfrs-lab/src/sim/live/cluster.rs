@@ -5,7 +5,7 @@ use std::fmt::Write;
 use dfrs_agent::fixtures::job;
 use dfrs_agent::slurm::records::{ObservedJob, ObservedNode};
 use dfrs_core::{Policy, RunTimeHint, Span, Time};
-use dfrs_proto::conf::Config;
+use dfrs_proto::conf::{Config, keys};
 use dfrs_sim::SimSettings;
 use dfrs_sim::metrics::NODE_GB;
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
@@ -20,16 +20,13 @@ const MAX_CPUS: u64 = 1000;
 /// A node's memory, in what the model takes for MiB: fine enough for every trace.
 const NODE_MIB: u64 = 100_000_000;
 const PARTITION: &str = "live";
-/// Keys of dfrs.conf that other options say.
-const KEYS_WITH_OPTIONS: [(&str, &str); 8] = [
+/// Keys of dfrs.conf that other options say, beside those of studies.
+const KEYS_WITH_OPTIONS: [(&str, &str); 5] = [
     ("Mode", "leave it out"),
     ("Policy", "give --policy"),
     ("Period", "give --period"),
     ("SwapPerNode", "give --swap"),
     ("Journal", "give --journal"),
-    ("RunTimeHint", "give --run-time-hint"),
-    ("LoadCeiling", "give --load-ceiling"),
-    ("ParallelLeastYield", "give --parallel-least-yield"),
 ];
 
 /// A job's label in the model, by its position in the trace.
@@ -47,6 +44,16 @@ fn key_of(line: &str) -> &str {
     line.split('=').next().unwrap_or(line).trim()
 }
 
+/// A key that another option says, and what to do in place of the line.
+fn conflict(key: &str) -> Option<(&'static str, String)> {
+    let fixed = KEYS_WITH_OPTIONS.map(|(known, remedy)| (known, remedy.to_owned()));
+    let of_studies = keys::of_studies();
+    let of_studies =
+        of_studies.map(|(key, setting)| (key.name, format!("give --{}", setting.word)));
+    let mut all = fixed.into_iter().chain(of_studies);
+    all.find(|(known, _)| known.eq_ignore_ascii_case(key))
+}
+
 /// The machine.
 pub struct LiveCluster {
     nodes: u32,
@@ -58,8 +65,6 @@ pub struct LiveCluster {
     swap_speed: u64,
     /// The first second of the trace.
     first: Time,
-    /// What is known of run times.
-    run_time_hint: RunTimeHint,
 }
 
 impl LiveCluster {
@@ -83,7 +88,6 @@ impl LiveCluster {
             swap: as_whole(of_memory(as_real(settings.swap.0) / as_real(NODE_MEMORY.0))),
             swap_speed: as_whole(of_memory(gigabytes / NODE_GB)),
             first: Time(first.div_euclid(SECOND) * SECOND),
-            run_time_hint: settings.run_time_hint,
         })
     }
 
@@ -102,41 +106,27 @@ impl LiveCluster {
     /// # Errors
     ///
     /// One line about what is wrong with these lines or with the period.
-    pub fn conf(
-        &self,
-        policy: &Policy,
-        settings: &SimSettings,
-        lines: &[String],
-    ) -> Result<String, String> {
+    pub fn conf(&self, policy: &Policy, lines: &[String]) -> Result<String, String> {
         for line in lines {
             let key = key_of(line);
-            let conflict = KEYS_WITH_OPTIONS
-                .iter()
-                .find(|(known, _)| known.eq_ignore_ascii_case(key));
-            if let Some((known, remedy)) = conflict {
+            if let Some((known, remedy)) = conflict(key) {
                 return Err(format!("--live-conf {line}: not {known}; {remedy}"));
             }
         }
-        let period = settings.period.unwrap_or(policy.settings.period);
+        let period = policy.settings.period;
         if period.0 % SECOND != 0 {
             return Err("--period: whole seconds are allowed with --live, as in dfrs.conf".into());
         }
         let mut text = format!("Mode=full\nPolicy=\"{policy}\"\n");
         let _ = writeln!(text, "Period={}", period.0 / SECOND); // a String takes all
         let _ = writeln!(text, "SwapPerNode={}", self.swap);
-        if self.run_time_hint == RunTimeHint::Limits {
-            text.push_str("RunTimeHint=limits\n");
+        for (key, setting) in keys::of_studies() {
+            let _ = writeln!(text, "{}={}", key.name, (setting.show)(&policy.settings));
         }
         let mut keys = lines.iter().map(|line| key_of(line));
         let sets_move_cost = keys.any(|key| key.eq_ignore_ascii_case("MoveCost"));
         if policy.weighs_moves() && !sets_move_cost {
-            let _ = writeln!(text, "MoveCost={}", settings.penalty.0 / SECOND);
-        }
-        if let Some(ceiling) = settings.load_ceiling {
-            let _ = writeln!(text, "LoadCeiling={ceiling}");
-        }
-        if let Some(least) = settings.parallel_least_yield {
-            let _ = writeln!(text, "ParallelLeastYield={least}");
+            let _ = writeln!(text, "MoveCost={}", policy.settings.penalty.0 / SECOND);
         }
         for line in lines {
             let _ = writeln!(text, "{line}");
@@ -177,7 +167,7 @@ impl LiveCluster {
 
     /// All jobs, as they are submitted; with time limits only if the policy uses them.
     pub fn submissions(&self, trace: &Trace, policy: &Policy) -> Vec<(Time, Act)> {
-        let has_limits = policy.reserves() || self.run_time_hint == RunTimeHint::Limits;
+        let has_limits = policy.reserves() || policy.settings.run_time_hint == RunTimeHint::Limits;
         let jobs = trace.jobs.iter().enumerate();
         jobs.map(|(index, job)| {
             let submission = JobSubmission {
@@ -294,11 +284,12 @@ mod tests {
         let (cluster, _) = cluster(&[1_000_000]);
         let conf = |lines: &[&str]| {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            cluster.conf(&Policy::recommended(), &SimSettings::new(2), &lines)
+            cluster.conf(&Policy::recommended(), &lines)
         };
         assert!(conf(&["SettleTime=5", "MovesPerHour=unlimited"]).is_ok());
         for (line, words) in [
             ("policy=Greedy*", "give --policy"),
+            ("loadceiling=150%", "not LoadCeiling; give --load-ceiling"),
             ("Perod=5", "did you mean"),
             ("SettleTime=-1", "SettleTime"),
         ] {

@@ -1,23 +1,21 @@
 //! `LoadCeiling`: what the policy lets the load of a node grow to.
 
+use dfrs_core::LoadCeiling;
+
 use crate::conf::Config;
 use crate::conf::key::{Key, KeyPurpose, Preset};
-use crate::conf::print::or_none;
 
 pub(super) const KEY: Key<Config> = Key {
     name: "LoadCeiling",
-    purpose: KeyPurpose::Study,
+    purpose: KeyPurpose::Study(&LoadCeiling::SETTING),
     values: "`100%` or more, `none`",
     preset: Preset::Text("none"),
     meaning: "What the load of a node may grow to: the CPU that its jobs need together, in percent of \
         what it has. A job that finds no CPU below that preempts others or waits. Try it in a \
         [replay](replay.md) first.",
     sample: None,
-    read: |config, given| {
-        config.policy.settings.load_ceiling = given.or_none()?;
-        Ok(())
-    },
-    show: |config| Some(or_none(config.policy.settings.load_ceiling)),
+    read: |config, given| given.setting(&LoadCeiling::SETTING, &mut config.policy.settings),
+    show: |config| Some((LoadCeiling::SETTING.show)(&config.policy.settings)),
 };
 
 #[cfg(test)]

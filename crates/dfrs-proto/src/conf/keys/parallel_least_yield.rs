@@ -1,22 +1,20 @@
 //! `ParallelLeastYield`: what the policy gives jobs on several nodes at least.
 
+use dfrs_core::LeastYield;
+
 use crate::conf::Config;
 use crate::conf::key::{Key, KeyPurpose, Preset};
-use crate::conf::print::or_none;
 
 pub(super) const KEY: Key<Config> = Key {
     name: "ParallelLeastYield",
-    purpose: KeyPurpose::Study,
+    purpose: KeyPurpose::Study(&LeastYield::SETTING),
     values: "0.01 to 1, `none`",
     preset: Preset::Text("none"),
     meaning: "What jobs on several nodes get at least; others are preempted for them if necessary. 1: \
         they share no CPU. [When it helps](parallel.md#a-least-yield).",
     sample: None,
-    read: |config, given| {
-        config.policy.settings.parallel_least_yield = given.or_none()?;
-        Ok(())
-    },
-    show: |config| Some(or_none(config.policy.settings.parallel_least_yield)),
+    read: |config, given| given.setting(&LeastYield::SETTING, &mut config.policy.settings),
+    show: |config| Some((LeastYield::SETTING.show)(&config.policy.settings)),
 };
 
 #[cfg(test)]

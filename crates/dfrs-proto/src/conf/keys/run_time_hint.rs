@@ -4,7 +4,7 @@ use dfrs_core::RunTimeHint;
 
 use crate::conf::Config;
 use crate::conf::key::{Key, KeyPurpose, Preset};
-use crate::conf::value::{Keywords, word_for};
+use crate::conf::value::Keywords;
 
 const RUN_TIME_HINTS: &Keywords<RunTimeHint> = &[
     ("none", RunTimeHint::Nothing),
@@ -13,7 +13,7 @@ const RUN_TIME_HINTS: &Keywords<RunTimeHint> = &[
 
 pub(super) const KEY: Key<Config> = Key {
     name: "RunTimeHint",
-    purpose: KeyPurpose::Study,
+    purpose: KeyPurpose::Study(&RunTimeHint::SETTING),
     values: "`none`, `limits`",
     preset: Preset::Text("none"),
     meaning: "`limits`: decisions know whether a job's time limit is above an hour, [as far as such \
@@ -24,12 +24,7 @@ pub(super) const KEY: Key<Config> = Key {
         config.policy.settings.run_time_hint = given.word(RUN_TIME_HINTS)?;
         Ok(())
     },
-    show: |config| {
-        Some(word_for(
-            RUN_TIME_HINTS,
-            &config.policy.settings.run_time_hint,
-        ))
-    },
+    show: |config| Some((RunTimeHint::SETTING.show)(&config.policy.settings)),
 };
 
 #[cfg(test)]
