@@ -39,10 +39,11 @@ finish_begun() {
 
 # start HEADING COMMAND...: the command may be a function; of variables it sees what is exported.
 start() {
-	local log
-	log=$(log_of "$1")
+	local log && log=$(log_of "$1")
 	truncate --size 0 "$log" "$log.time"
-	setsid bash -uo pipefail -c "$(declare -f); run_job \"\$@\"" job "$log" "$idle" "${predecessor:-}" "${@:2}" </dev/null &
+	# A shell has what it starts in the background ignore Ctrl-C, and then nothing in it could do otherwise.
+	setsid env --default-signal=INT,QUIT bash -uo pipefail -c "$(declare -f); run_job \"\$@\"" \
+		job "$log" "$idle" "${predecessor:-}" "${@:2}" </dev/null &
 	jobs[$1]=$!
 }
 
@@ -81,8 +82,7 @@ finish() {
 	read -r seconds user system <"$log.time"
 	read -r good bad < <(count <"$log")
 	[ "$good $bad" != "0 0" ] || { [ $status = 0 ] && good=1 || bad=1; }
-	passed=$((passed + good))
-	failed=$((failed + bad))
+	passed=$((passed + good)) failed=$((failed + bad))
 	if [ $status = 0 ] && [ "$bad" = 0 ]; then
 		echo "--- $1: $good passed, $seconds s ($((user + system)) s of CPU)"
 	else
