@@ -228,18 +228,13 @@ fn part(need: u64, share: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::model::{Job, JobId, Mapping, NodeIndex, Run};
-    use crate::units::{Amount, Bytes, Cores, Time};
+    use crate::units::{Bytes, Cores, Time};
     use proptest::prelude::*;
 
-    /// Nodes with one further fluid resource.
     fn nodes() -> impl Strategy<Value = Vec<Node>> {
-        let capacities = (prop_oneof![4 => Just(2u64), 1 => 0u64..4], 0u64..2);
-        proptest::collection::vec(capacities, 1..9).prop_map(|capacities| {
-            let node = |(cpu, further)| {
-                let mut node = Node::new("", Cores(cpu), Bytes(1));
-                node.fluid = vec![Amount(further)];
-                node
-            };
+        let capacity = prop_oneof![4 => Just(2u64), 1 => 0u64..4];
+        proptest::collection::vec(capacity, 1..9).prop_map(|capacities| {
+            let node = |cpu| Node::new("", Cores(cpu), Bytes(1));
             capacities.into_iter().map(node).collect()
         })
     }
@@ -247,10 +242,8 @@ mod tests {
     /// Jobs with two tasks on one of their nodes at most; some nodes do not exist.
     fn jobs() -> impl Strategy<Value = Vec<(Job, Mapping)>> {
         let place = (0u32..10, 1u32..7, 0u32..10);
-        let job = (0u64..4, proptest::option::weighted(0.2, 0u64..3), place);
-        let job = job.prop_map(|(cpu, further, (first, count, twice))| {
-            let mut job = Job::new(JobId(0), Time(0), 1, Cores(cpu), Bytes(0));
-            job.fluid = further.map(Amount).into_iter().collect();
+        let job = (0u64..4, place).prop_map(|(cpu, (first, count, twice))| {
+            let job = Job::new(JobId(0), Time(0), 1, Cores(cpu), Bytes(0));
             let run = |node| Run {
                 node: NodeIndex(node),
                 tasks: 1 + u32::from(node == twice),
@@ -260,23 +253,20 @@ mod tests {
         proptest::collection::vec(job, 0..6)
     }
 
-    /// The constraint of each node and fluid resource that can bind: its capacity and its jobs.
+    /// The constraint of each node that can bind: its capacity and its jobs.
     fn by_node(nodes: &[Node], placed: &[Placed<'_>]) -> Vec<(u64, Vec<Term>)> {
         let mut found = Vec::new();
         for (index, node) in (0u32..).zip(nodes) {
-            for (resource, capacity) in [node.cpu.0, node.fluid[0].0].into_iter().enumerate() {
-                let members: Vec<Term> = (0u32..)
-                    .zip(placed)
-                    .map(|(place, Placed { job, mapping, .. })| {
-                        let further = job.fluid.first().map_or(0, |need| need.0);
-                        let need = [job.cpu.0, further][resource];
-                        (place, need * u64::from(mapping.tasks_on(NodeIndex(index))))
-                    })
-                    .filter(|(_, need)| *need > 0)
-                    .collect();
-                if members.iter().map(|(_, need)| need).sum::<u64>() > capacity {
-                    found.push((capacity, members));
-                }
+            let members: Vec<Term> = (0u32..)
+                .zip(placed)
+                .map(|(place, Placed { job, mapping, .. })| {
+                    let tasks = mapping.tasks_on(NodeIndex(index));
+                    (place, job.cpu.times(tasks).0)
+                })
+                .filter(|(_, need)| *need > 0)
+                .collect();
+            if members.iter().map(|(_, need)| need).sum::<u64>() > node.cpu.0 {
+                found.push((node.cpu.0, members));
             }
         }
         found.sort();

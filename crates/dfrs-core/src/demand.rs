@@ -53,21 +53,6 @@ impl Job {
     pub(crate) fn rigid_of(&self, run: Run, resource: usize) -> Amount {
         amount(&self.rigid, resource).times(run.tasks)
     }
-
-    /// What these tasks of the job need of a further fluid resource.
-    #[inline]
-    pub(crate) fn fluid_of(&self, run: Run, resource: usize) -> Amount {
-        amount(&self.fluid, resource).times(run.tasks)
-    }
-
-    /// What these tasks of the job need of a fluid resource; the first is the CPU.
-    #[inline]
-    pub(crate) fn need_of(&self, run: Run, resource: usize) -> u64 {
-        match resource {
-            0 => self.cpu_of(run).0,
-            _ => self.fluid_of(run, resource - 1).0,
-        }
-    }
 }
 
 fn amount(amounts: &[Amount], resource: usize) -> Amount {

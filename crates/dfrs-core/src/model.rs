@@ -54,10 +54,6 @@ pub struct Node {
     /// by others is already taken off. A resource that is not listed has capacity 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rigid: Vec<Amount>,
-    /// Capacities of further fluid resources, which like CPU are shared by yield. A resource that
-    /// is not listed has capacity 0.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fluid: Vec<Amount>,
 }
 
 impl Node {
@@ -240,9 +236,6 @@ pub struct Job {
     /// Requirements of one task in the nodes' further rigid resources ([`Node::rigid`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rigid: Vec<Amount>,
-    /// Needs of one task in the nodes' further fluid resources ([`Node::fluid`]).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fluid: Vec<Amount>,
 }
 
 impl Job {
@@ -274,7 +267,6 @@ impl Job {
             starved: false,
             recent_moves: 0,
             rigid: Vec::new(),
-            fluid: Vec::new(),
         }
     }
 

@@ -249,7 +249,6 @@ mod tests {
                     NodeState::Up
                 },
                 rigid: vec![Amount(further)],
-                fluid: vec![Amount(30 * further)],
                 ..Node::new("", Cores(cpu), Bytes(memory))
             })
             .boxed()
@@ -287,7 +286,6 @@ mod tests {
                     job.memory_per_node = Bytes(per_node);
                     if further > 0 {
                         job.rigid = vec![Amount(further)];
-                        job.fluid = vec![Amount(25 * further)];
                     }
                     job
                 },
@@ -374,24 +372,6 @@ mod tests {
     }
 
     #[test]
-    fn further_fluid_resources_are_shared_by_yield() {
-        let mut cluster = simple(2, &[(1, 10, 10), (1, 10, 10)]);
-        for job in &mut cluster.jobs {
-            job.fluid = vec![Amount(30)];
-        }
-        assert_eq!(pack_all(&cluster).map(|(at, _)| at), Some(Yield::ZERO));
-        for node in &mut cluster.nodes {
-            node.fluid = vec![Amount(40)];
-        }
-        let (at, found) = pack_all(&cluster).unwrap();
-        assert_eq!(at, Yield::ONE);
-        assert_ne!(found[0].1, found[1].1);
-        cluster.nodes.pop();
-        // 40 of 60.
-        assert_eq!(pack_all(&cluster).map(|(at, _)| at.0), Some(85.0 / 128.0));
-    }
-
-    #[test]
     fn a_node_is_filled_against_its_imbalance() {
         // CPU 60/memory 20 first, then 30/70 against it, and what is left over goes to node 1.
         let cluster = simple(2, &[(1, 60, 20), (1, 30, 70), (1, 50, 10), (1, 10, 40)]);
@@ -463,13 +443,12 @@ mod tests {
     #[test]
     fn rules_end_runs_of_equal_nodes_and_keep_equal_jobs_apart() {
         // What is special about one of two jobs that are equal otherwise.
-        let rules: [fn(&mut Job); 6] = [
+        let rules: [fn(&mut Job); 5] = [
             |job| job.layout.max_tasks_per_node = Some(1),
             |job| job.layout.max_nodes = Some(2),
             |job| job.layout.eligible = Some([1, 2, 4].map(NodeIndex).into_iter().collect()),
             |job| (job.memory, job.memory_per_node) = (Bytes(0), job.memory),
             |job| job.rigid = vec![Amount(1)],
-            |job| job.fluid = vec![Amount(1)],
         ];
         for rule in rules {
             for special in 0..2 {
@@ -478,7 +457,6 @@ mod tests {
                     rule(&mut cluster.jobs[special]);
                     for node in [1, 4, 5] {
                         cluster.nodes[node].rigid = vec![Amount(1)];
-                        cluster.nodes[node].fluid = vec![Amount(2)];
                     }
                     agree(&cluster, &[], Fraction::ZERO).unwrap();
                     cluster.jobs.remove(1 - special);
@@ -522,26 +500,17 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_differ_in_further_resources_alone_differ() {
+    fn nodes_that_differ_in_rigid_resources_alone_differ() {
         // All jobs require them, so that no job says by lacking them that there are any.
-        let resources: [fn(&mut Node, &mut [Job], u64); 2] = [
-            |node, jobs, amount| {
+        for tasks in 1..8 {
+            let mut cluster = simple(6, &[(tasks, 30, 20), (8, 10, 10)]);
+            for (node, amount) in cluster.nodes.iter_mut().zip([3, 1, 0, 5, 5, 2]) {
                 node.rigid = vec![Amount(amount)];
-                jobs.iter_mut().for_each(|job| job.rigid = vec![Amount(1)]);
-            },
-            |node, jobs, amount| {
-                node.fluid = vec![Amount(amount)];
-                jobs.iter_mut().for_each(|job| job.fluid = vec![Amount(1)]);
-            },
-        ];
-        for resource in resources {
-            for tasks in 1..8 {
-                let mut cluster = simple(6, &[(tasks, 30, 20), (8, 10, 10)]);
-                for (node, amount) in cluster.nodes.iter_mut().zip([3, 1, 0, 5, 5, 2]) {
-                    resource(node, &mut cluster.jobs, amount);
-                }
-                assert!(agree(&cluster, &[], Fraction::ZERO).unwrap(), "{tasks}");
             }
+            for job in &mut cluster.jobs {
+                job.rigid = vec![Amount(1)];
+            }
+            assert!(agree(&cluster, &[], Fraction::ZERO).unwrap(), "{tasks}");
         }
     }
 

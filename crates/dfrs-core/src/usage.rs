@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::load_limits::LoadLimits;
-use crate::model::{Cluster, Job, Mapping, Node, NodeIndex, NodeState, Run};
+use crate::model::{Cluster, Job, Mapping, NodeIndex, NodeState, Run};
 use crate::policy::{Ceilings, LoadCeiling};
 use crate::space::{LoadLimit, Space, quotient};
 use crate::units::{Amount, Bytes, Cores};
@@ -14,7 +14,7 @@ pub(crate) struct Usage {
     /// What is looked at most, side by side.
     nodes: Vec<NodeUsage>,
     /// Further resources of each node; empty if no node has any.
-    further: Vec<Further>,
+    rigid: Vec<Vec<InUse>>,
     limits: Option<Arc<LoadLimits>>,
     /// As [`Ceilings::packs`].
     packs: bool,
@@ -100,22 +100,6 @@ fn max_load(ceiling: Option<LoadCeiling>, cpu: Cores) -> Cores {
     ceiling.map_or(NO_CEILING, |ceiling| ceiling.of(cpu))
 }
 
-/// Further resources of a node: what is in use, and its capacity.
-#[derive(Clone, Debug)]
-struct Further {
-    rigid: Vec<InUse>,
-    fluid: Vec<InUse>,
-}
-
-impl Further {
-    fn none_of(node: &Node) -> Self {
-        Self {
-            rigid: InUse::none_of(&node.rigid),
-            fluid: InUse::none_of(&node.fluid),
-        }
-    }
-}
-
 /// How much of a resource is in use.
 #[derive(Clone, Copy, Debug)]
 struct InUse {
@@ -149,18 +133,12 @@ impl Usage {
             is_up: node.state == NodeState::Up,
             is_down: node.state == NodeState::Down,
         });
-        let has_further = cluster
-            .nodes
-            .iter()
-            .any(|node| !node.rigid.is_empty() || !node.fluid.is_empty());
-        let further = cluster
-            .nodes
-            .iter()
-            .filter(|_| has_further)
-            .map(Further::none_of);
+        let has_rigid = cluster.nodes.iter().any(|node| !node.rigid.is_empty());
+        let nodes_with_rigid = cluster.nodes.iter().filter(|_| has_rigid);
+        let rigid = nodes_with_rigid.map(|node| InUse::none_of(&node.rigid));
         Self {
             nodes: nodes.collect(),
-            further: further.collect(),
+            rigid: rigid.collect(),
             limits: LoadLimits::of(cluster, ceilings).map(Arc::new),
             packs: ceilings.packs,
         }
@@ -186,8 +164,8 @@ impl Usage {
             entry.load = Cores::ZERO;
             entry.parallel = 0;
         }
-        for (further, node) in usage.further.iter_mut().zip(&cluster.nodes) {
-            *further = Further::none_of(node);
+        for (rigid, node) in usage.rigid.iter_mut().zip(&cluster.nodes) {
+            *rigid = InUse::none_of(&node.rigid);
         }
         usage
     }
@@ -221,13 +199,9 @@ impl Usage {
                 entry.load += job.cpu_of(run);
                 entry.parallel += parallel;
             }
-            if let Some(further) = self.further.get_mut(run.node.index()) {
-                for (resource, rigid) in further.rigid.iter_mut().enumerate() {
-                    rigid.used += job.rigid_of(run, resource);
-                }
-                for (resource, fluid) in further.fluid.iter_mut().enumerate() {
-                    fluid.used += job.fluid_of(run, resource);
-                }
+            let rigid = self.rigid.get_mut(run.node.index());
+            for (resource, rigid) in rigid.into_iter().flatten().enumerate() {
+                rigid.used += job.rigid_of(run, resource);
             }
         }
     }
@@ -316,17 +290,15 @@ impl Usage {
         merged.memory_used = entry.memory_used.max(other_entry.memory_used);
         merged.load = entry.load.max(other_entry.load);
         merged.parallel = entry.parallel.max(other_entry.parallel);
-        let Some(further) = self.further.get_mut(index) else {
+        let Some(rigid) = self.rigid.get_mut(index) else {
             return;
         };
-        let greater = |merged: &mut Vec<InUse>, one: &[InUse], other: &[InUse]| {
-            for (merged, (one, other)) in merged.iter_mut().zip(one.iter().zip(other)) {
-                merged.used = one.used.max(other.used);
-            }
-        };
-        let (one, other) = (&one.further[index], &other.further[index]);
-        greater(&mut further.rigid, &one.rigid, &other.rigid);
-        greater(&mut further.fluid, &one.fluid, &other.fluid);
+        for (merged, (one, other)) in rigid
+            .iter_mut()
+            .zip(one.rigid[index].iter().zip(&other.rigid[index]))
+        {
+            merged.used = one.used.max(other.used);
+        }
     }
 
     /// Which ceiling the job keeps: the same in all of a decision, so one call serves for all
@@ -368,13 +340,9 @@ impl Usage {
                 entry.load -= job.cpu_of(run);
                 entry.parallel -= parallel;
             }
-            if let Some(further) = self.further.get_mut(run.node.index()) {
-                for (resource, rigid) in further.rigid.iter_mut().enumerate() {
-                    rigid.used -= job.rigid_of(run, resource);
-                }
-                for (resource, fluid) in further.fluid.iter_mut().enumerate() {
-                    fluid.used -= job.fluid_of(run, resource);
-                }
+            let rigid = self.rigid.get_mut(run.node.index());
+            for (resource, rigid) in rigid.into_iter().flatten().enumerate() {
+                rigid.used -= job.rigid_of(run, resource);
             }
         }
     }
@@ -419,32 +387,10 @@ impl Usage {
 
     /// What is left of the node's further rigid resources.
     pub(crate) fn rigid_left(&self, node: NodeIndex) -> Vec<Amount> {
-        let Some(further) = self.further.get(node.index()) else {
-            return Vec::new();
-        };
-        let left = further
-            .rigid
-            .iter()
-            .map(|rigid| rigid.capacity.minus(rigid.used));
-        left.collect()
-    }
-
-    /// What is left of the node's further fluid resources when all there run at the yield
-    /// `numerator`/`denominator`, times the denominator.
-    pub(crate) fn fluid_left(
-        &self,
-        node: NodeIndex,
-        numerator: u64,
-        denominator: u64,
-    ) -> Vec<u128> {
-        let Some(further) = self.further.get(node.index()) else {
-            return Vec::new();
-        };
-        let left = |fluid: &InUse| {
-            let capacity = u128::from(fluid.capacity.0) * u128::from(denominator);
-            capacity.saturating_sub(u128::from(fluid.used.0) * u128::from(numerator))
-        };
-        further.fluid.iter().map(left).collect()
+        let rigid = self.rigid.get(node.index()).into_iter().flatten();
+        rigid
+            .map(|rigid| rigid.capacity.minus(rigid.used))
+            .collect()
     }
 
     /// Passes each node that takes one task of the job: which it is, its load,
@@ -545,9 +491,9 @@ impl Usage {
 
     /// What is in use of a further rigid resource of the node, and its capacity.
     pub(crate) fn rigid(&self, node: NodeIndex, kind: usize) -> (Amount, Amount) {
-        let further = self.further.get(node.index());
-        further
-            .and_then(|further| further.rigid.get(kind))
+        let rigid = self.rigid.get(node.index());
+        rigid
+            .and_then(|rigid| rigid.get(kind))
             .map_or_else(Default::default, |rigid| (rigid.used, rigid.capacity))
     }
 
@@ -619,32 +565,5 @@ impl SwapUsage {
             let node = self.nodes.get(run.node.index());
             node.is_some_and(|(used, swap)| !swap.is_zero() && *used + job.memory_of(run) <= *swap)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{JobId, Node};
-    use crate::units::Time;
-
-    #[test]
-    fn fluid_left_depends_on_the_yield() {
-        let mut node = Node::new("", Cores(100), Bytes(100));
-        node.fluid = vec![Amount(100), Amount(40)];
-        let cluster = Cluster {
-            nodes: vec![node],
-            jobs: Vec::new(),
-        };
-        let mut job = Job::new(JobId(1), Time(0), 2, Cores(1), Bytes(1));
-        job.fluid = vec![Amount(30), Amount(50)];
-        let mapping = Mapping::from_tasks([NodeIndex(0), NodeIndex(0)]);
-        let mut usage = Usage::empty(&cluster, None);
-        usage.add(&job, &mapping);
-        // At a third: 100 less 60 / 3, and 40 less 100 / 3, three times.
-        assert_eq!(usage.fluid_left(NodeIndex(0), 1, 3), [240, 20]);
-        assert_eq!(usage.fluid_left(NodeIndex(0), 1, 1), [40, 0]);
-        usage.remove(&job, &mapping);
-        assert_eq!(usage.fluid_left(NodeIndex(0), 1, 3), [300, 120]);
     }
 }

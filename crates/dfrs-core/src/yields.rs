@@ -1,8 +1,7 @@
 //! CPU allocation once tasks are mapped (TPDS, Section 4.6).
 //!
 //! All tasks of a job have the same yield. A node's constraint is that the sum over its tasks of
-//! yield times need is at most its capacity; each further fluid resource of a node is one more such
-//! constraint.
+//! yield times need is at most its capacity.
 
 use crate::constraints::{Constraints, Placed};
 use crate::model::{Cluster, JobId, Node};
@@ -120,7 +119,7 @@ pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Ve
 mod tests {
     use super::*;
     use crate::model::{Job, JobState, Mapping, NodeIndex};
-    use crate::units::{Amount, Bytes, Cores, Time, Weight};
+    use crate::units::{Bytes, Cores, Time, Weight};
 
     fn cluster(capacities: &[u64], jobs: &[(u64, &[u32])]) -> Cluster {
         let nodes = capacities
@@ -200,27 +199,6 @@ mod tests {
         cluster.jobs[1].weight = Weight(2000);
         cluster.jobs[2].weight = Weight(9000);
         assert_eq!(yields(&cluster, Optimisation::Minimum), [0.3, 0.6, 1.0]);
-    }
-
-    #[test]
-    fn further_fluid_resources_constrain_too() {
-        let mut cluster = cluster(&[100], &[(10, &[0]), (10, &[0])]);
-        cluster.nodes[0].fluid = vec![Amount(30)];
-        cluster.jobs[0].fluid = vec![Amount(40)];
-        cluster.jobs[1].fluid = vec![Amount(10)];
-        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.6, 0.6]);
-        cluster.nodes[0].fluid.clear();
-        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.0, 0.0]);
-    }
-
-    #[test]
-    fn each_further_fluid_resource_constrains_by_itself() {
-        let mut cluster = cluster(&[100], &[(10, &[0]), (10, &[0])]);
-        cluster.nodes[0].fluid = [100, 30, 100].map(Amount).to_vec();
-        for job in &mut cluster.jobs {
-            job.fluid = [10, 20, 10].map(Amount).to_vec();
-        }
-        assert_eq!(yields(&cluster, Optimisation::Minimum), [0.75, 0.75]);
     }
 
     #[test]

@@ -125,12 +125,9 @@ fn shares_are_checked_after_the_plan() {
     };
     assert_eq!(found(&cluster, &shares(0.75)), NONE);
     assert_eq!(found(&cluster, &shares(0.76)), ["shares"]);
-    cluster.nodes[0].fluid = vec![Amount(10)];
-    cluster.jobs[0].fluid = vec![Amount(10)];
-    assert_eq!(found(&cluster, &shares(0.5)), NONE);
-    assert_eq!(found(&cluster, &shares(0.51)), ["shares"]);
-    // On the last of three nodes, by a further resource.
+    // On the last of three nodes, which has CPU for half of the job.
     cluster.nodes.push(cluster.nodes[0].clone());
+    cluster.nodes[2].cpu = cluster.jobs[0].cpu;
     let actions = [
         start(&[(2, 2)]),
         Action::SetYield(JobId(1), Yield(0.51)),
@@ -425,14 +422,6 @@ fn exceeded_shares_list_the_jobs_that_get_them() {
     assert_eq!(
         text,
         "error: node n: CPU: jobs get 1.05 of 1 cores (job 1 0.8, job 2 0.25): 0.05 too much"
-    );
-    cluster.nodes[0].cpu = Cores::from_cores(4);
-    cluster.nodes[0].fluid = vec![Amount(10)];
-    cluster.jobs[0].fluid = vec![Amount(20)];
-    let text = line(&cluster, &shares);
-    assert_eq!(
-        text,
-        "error: node n: fluid resource 0: jobs get 16 of 10 (job 1 16): 6 too much"
     );
 }
 

@@ -49,14 +49,13 @@ fn amounts() -> impl Strategy<Value = Vec<Amount>> {
 
 fn node() -> impl Strategy<Value = Node> {
     let state = select(vec![NodeState::Up, NodeState::Draining, NodeState::Down]);
-    let amounts = prop_oneof![3 => Just((vec![], vec![])), 1 => (amounts(), amounts())];
-    (name(), vec(number(), 5), state, amounts).prop_map(|(name, numbers, state, amounts)| Node {
+    let rigid = prop_oneof![3 => Just(vec![]), 1 => amounts()];
+    (name(), vec(number(), 5), state, rigid).prop_map(|(name, numbers, state, rigid)| Node {
         swap: Bytes(numbers[2]),
         held_memory: Bytes(numbers[3]),
         ending_memory: Bytes(numbers[4]),
         state,
-        rigid: amounts.0,
-        fluid: amounts.1,
+        rigid,
         ..Node::new(name, Cores(numbers[0]), Bytes(numbers[1]))
     })
 }
@@ -115,7 +114,7 @@ fn job() -> impl Strategy<Value = Job> {
         times,
         (count(), number(), memory),
         layout(),
-        (amounts(), amounts()),
+        amounts(),
         mobility,
         state(),
         more,
@@ -126,7 +125,7 @@ fn job() -> impl Strategy<Value = Job> {
                 times,
                 (tasks, cpu, (memory, per_node)),
                 layout,
-                (rigid, fluid),
+                rigid,
                 mobility,
                 state,
                 more,
@@ -150,7 +149,6 @@ fn job() -> impl Strategy<Value = Job> {
                     starved: flags.1,
                     recent_moves,
                     rigid,
-                    fluid,
                 }
             },
         )

@@ -13,7 +13,7 @@ scenario everything that can be said
 policy GreedyPM*/per/OPT=MIN/MINVT=600 period=300s penalty=30s priority=flow/vt load-ceiling=300% moves-per-decision=3 moves-per-job=2 keep-equal-jobs
 now 1000.25s
 nodes n[0-2] cpu=4 memory=64G swap=8G
-nodes \"odd name\" cpu=0.25 memory=1536M held=2B ending=1B rigid=2,0 fluid=10 draining
+nodes \"odd name\" cpu=0.25 memory=1536M held=2B ending=1B rigid=2,0 draining
 nodes big cpu=128 memory=1T down
 jobs 7-8 tasks=2 cpu=4 memory=40G submit=10s virtual-time=600s running=n0*2
 job 9 cpu=2 memory=32G memory-per-node=1G max-tasks-per-node=1 max-nodes=2 min-nodes=1 eligible=n[0-2],#3 rigid=1 weight=1.5 comes-first recent-moves=2 mobility=park locked parked=n1
@@ -168,7 +168,7 @@ fn errors_name_the_line_and_the_remedy() {
         ),
         (
             "nodes n cpu=1 memory=0 gpus=1",
-            "f:4: 'gpus' is not known; known are cpu, memory, swap, held, ending, rigid, fluid, draining, down",
+            "f:4: 'gpus' is not known; known are cpu, memory, swap, held, ending, rigid, draining, down",
         ),
         (
             "nodes #1 cpu=1 memory=0",

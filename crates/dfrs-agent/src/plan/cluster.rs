@@ -180,7 +180,6 @@ fn core_job(
             || heir_starved_at(job, record, facts.config).is_some_and(|at| at <= facts.now),
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
-        fluid: Vec::new(),
     }
 }
 

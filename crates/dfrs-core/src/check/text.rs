@@ -148,15 +148,10 @@ impl ViolationKind {
                 )
             }
             Self::Shares {
-                resource,
                 capacity,
                 shared,
                 holders,
             } => {
-                let (name, unit) = match resource {
-                    None => ("CPU".to_owned(), " cores"),
-                    Some(resource) => (format!("fluid resource {resource}"), ""),
-                };
                 let holders = holders.iter();
                 let holders = holders.map(|(job, share)| format!("job {job} {}", shown(*share)));
                 let (shared, capacity, excess) =
@@ -164,7 +159,7 @@ impl ViolationKind {
                 let holders = list(holders);
                 write!(
                     formatter,
-                    "{name}: jobs get {shared} of {capacity}{unit} ({holders}): {excess} too much"
+                    "CPU: jobs get {shared} of {capacity} cores ({holders}): {excess} too much"
                 )
             }
             _ => formatter.write_str(self.rule()),

@@ -98,11 +98,9 @@ pub enum ViolationKind {
         /// How much of it is missing.
         shortage: Shortage<Amount>,
     },
-    /// The shares on the node exceed its CPU, or a further fluid resource.
+    /// The shares on the node exceed its CPU.
     Shares {
-        /// The resource's position in [`crate::Node::fluid`]; `None`: CPU.
-        resource: Option<usize>,
-        /// What the node has; CPU in cores.
+        /// What the node has, in cores.
         capacity: f64,
         /// The sum of what jobs get there.
         shared: f64,

@@ -12,7 +12,7 @@ const NEVER_BINDS: u32 = u32::MAX;
 /// The constraints that can bind: those of nodes whose needs together exceed their capacity.
 ///
 /// Neighbouring nodes that have the same capacities and on which the same jobs need the same are a
-/// group, which has one constraint for each resource: where one of its nodes binds, all do. Jobs
+/// group, which has one constraint: where one of its nodes binds, all do. Jobs
 /// mostly have runs of neighbouring nodes, so that groups are much fewer than nodes.
 pub(super) struct Rows {
     /// The capacity of each constraint.
@@ -21,34 +21,28 @@ pub(super) struct Rows {
     pub(super) nodes: Vec<u32>,
     /// The group of each node; at last the number of groups.
     group_of: Vec<u32>,
-    /// The constraint of each group and resource.
+    /// The constraint of each group.
     row_of: Vec<u32>,
-    /// Number of resources.
-    resources: usize,
 }
 
 impl Rows {
     /// O(nodes + segments).
     pub(super) fn of(nodes: &[Node], segments: &Segments) -> Self {
-        let resources = segments.resources;
-        let max = resources * nodes.len().min(2 * segments.len() + 1);
+        let max = nodes.len().min(2 * segments.len() + 1);
         let mut rows = Self {
             capacity: Vec::with_capacity(max),
             nodes: Vec::with_capacity(max),
             group_of: Vec::with_capacity(nodes.len() + 1),
             row_of: Vec::with_capacity(max),
-            resources,
         };
         let changes = NeedChanges::of(nodes.len(), segments);
-        let mut totals = vec![0; resources];
+        let mut total = 0;
         let mut group = 0;
         let mut start = 0;
         while start < nodes.len() {
             let end = changes.group_end(nodes, start);
-            for (resource, total) in totals.iter_mut().enumerate() {
-                *total += changes.needs[start * resources + resource];
-                rows.add(capacity(&nodes[start], resource), *total, end - start);
-            }
+            total += changes.needs[start];
+            rows.add(nodes[start].cpu.0, total, end - start);
             rows.group_of.resize(end, group);
             group += 1;
             start = end;
@@ -57,7 +51,7 @@ impl Rows {
         rows
     }
 
-    /// Adds the constraint of a group's resource, if it can bind.
+    /// Adds the constraint of a group, if it can bind.
     fn add(&mut self, capacity: u64, total: i128, nodes: usize) {
         let row = if total > i128::from(capacity) {
             let row = u32::try_from(self.capacity.len()).unwrap_or(NEVER_BINDS);
@@ -89,22 +83,14 @@ impl Rows {
     #[inline]
     pub(super) fn of_segment(&self, segment: &Segment) -> impl Iterator<Item = u32> {
         self.groups(segment)
-            .map(|group| self.row_of[group * self.resources + segment.resource as usize])
+            .map(|group| self.row_of[group])
             .filter(|row| *row != NEVER_BINDS)
-    }
-}
-
-/// The capacity of a node's fluid resource.
-fn capacity(node: &Node, resource: usize) -> u64 {
-    match resource {
-        0 => node.cpu.0,
-        resource => node.fluid.get(resource - 1).map_or(0, |amount| amount.0),
     }
 }
 
 /// How needs change from node to node.
 struct NeedChanges {
-    /// By how much more of each resource is needed on each node than on the one before.
+    /// By how much more CPU is needed on each node than on the one before.
     needs: Vec<i128>,
     /// Whether some job needs something else on the node than on the one before.
     is_edge: Vec<bool>,
@@ -113,17 +99,15 @@ struct NeedChanges {
 impl NeedChanges {
     /// O(nodes + segments).
     fn of(nodes: usize, segments: &Segments) -> Self {
-        let resources = segments.resources;
         let mut changes = Self {
-            needs: vec![0; (nodes + 1) * resources],
+            needs: vec![0; nodes + 1],
             is_edge: vec![false; nodes + 1],
         };
         for segment in segments.iter() {
             let nodes = segment.nodes();
             let need = i128::from(segment.need);
-            let resource = segment.resource as usize;
-            changes.needs[nodes.start * resources + resource] += need;
-            changes.needs[nodes.end * resources + resource] -= need;
+            changes.needs[nodes.start] += need;
+            changes.needs[nodes.end] -= need;
             changes.is_edge[nodes.start] = true;
             changes.is_edge[nodes.end] = true;
         }
@@ -134,9 +118,7 @@ impl NeedChanges {
     fn group_end(&self, nodes: &[Node], start: usize) -> usize {
         let first = &nodes[start];
         let others = nodes[start + 1..].iter().zip(&self.is_edge[start + 1..]);
-        let alike = others.take_while(|(node, is_edge)| {
-            !**is_edge && node.cpu == first.cpu && node.fluid == first.fluid
-        });
+        let alike = others.take_while(|(node, is_edge)| !**is_edge && node.cpu == first.cpu);
         start + 1 + alike.count()
     }
 }

@@ -114,7 +114,7 @@ impl Bins {
 }
 
 /// For each node, whether it may differ from the one before in other than CPU and memory: some
-/// job's layout allows only one of them, or their further resources differ in capacity or use.
+/// job's layout allows only one of them, or their rigid resources differ in capacity or use.
 fn boundaries(cluster: &Cluster, jobs: &[&Job]) -> Vec<bool> {
     let mut boundary = vec![false; cluster.nodes.len() + 1];
     let mut listed: Vec<&NodeSet> = jobs
@@ -140,10 +140,7 @@ fn boundaries(cluster: &Cluster, jobs: &[&Job]) -> Vec<bool> {
             }
         }
     }
-    if jobs
-        .iter()
-        .any(|job| !job.rigid.is_empty() || !job.fluid.is_empty())
-    {
+    if jobs.iter().any(|job| !job.rigid.is_empty()) {
         boundary.fill(true);
     }
     boundary

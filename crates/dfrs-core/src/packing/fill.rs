@@ -61,7 +61,6 @@ struct OpenBin {
     memory: u64,
     memory_used: u64,
     rigid_left: Vec<Amount>,
-    fluid_left: Vec<u128>,
     cursors: [Cursor; 2],
 }
 
@@ -248,7 +247,6 @@ impl<'a> Filler<'a> {
             memory: place.memory,
             memory_used: place.memory_pinned,
             rigid_left: pinned.rigid_left(node),
-            fluid_left: pinned.fluid_left(node, self.at.numerator, self.at.denominator),
             cursors: Default::default(),
         }
     }
@@ -353,17 +351,6 @@ impl<'a> Filler<'a> {
             && job.rigid.iter().enumerate().all(|(kind, amount)| {
                 amount.times(more) <= open.rigid_left.get(kind).copied().unwrap_or_default()
             })
-            && job.fluid.iter().enumerate().all(|(kind, need)| {
-                self.at_yield(*need, tasks)
-                    <= open.fluid_left.get(kind).copied().unwrap_or_default()
-            })
-    }
-
-    /// A fluid need of some tasks at the present yield, times its denominator.
-    fn at_yield(&self, need: Amount, tasks: u64) -> u128 {
-        u128::from(need.0)
-            .saturating_mul(u128::from(self.at.numerator))
-            .saturating_mul(u128::from(tasks))
     }
 
     /// Counts tasks of the group in on the open node.
@@ -376,9 +363,6 @@ impl<'a> Filler<'a> {
             let job = self.job(group);
             for (left, amount) in open.rigid_left.iter_mut().zip(&job.rigid) {
                 *left -= amount.times(u32::try_from(tasks).unwrap_or(u32::MAX));
-            }
-            for (left, need) in open.fluid_left.iter_mut().zip(&job.fluid) {
-                *left = left.saturating_sub(self.at_yield(*need, tasks));
             }
         }
     }

@@ -21,7 +21,7 @@ pub(super) struct Group {
     pub(super) tasks: u64,
     /// Place of its first job in [`Groups::members`]; the others follow.
     pub(super) first: usize,
-    /// The one job of the group has rules that groups do not have: a layout, or further resources.
+    /// The one job of the group has rules that groups do not have: a layout, or rigid resources.
     pub(super) special: bool,
 }
 
@@ -86,8 +86,7 @@ impl Group {
                 || layout.max_nodes.is_some()
                 || layout.eligible.is_some()
                 || !job.memory_per_node.is_zero()
-                || !job.rigid.is_empty()
-                || !job.fluid.is_empty(),
+                || !job.rigid.is_empty(),
         }
     }
 

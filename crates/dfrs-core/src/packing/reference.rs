@@ -69,7 +69,6 @@ struct ReferenceBin<'a> {
     memory_used: u128,
     memory_capacity: u128,
     rigid_left: Vec<Amount>,
-    fluid_left: Vec<u128>,
     /// Jobs, and how many of their tasks were put here.
     taken: Vec<(usize, u32)>,
 }
@@ -86,9 +85,6 @@ impl<'a> ReferenceBin<'a> {
             memory_used: u128::from(packing.pinned.memory(node).0),
             memory_capacity: u128::from(place.memory.0),
             rigid_left: packing.pinned.rigid_left(node),
-            fluid_left: packing
-                .pinned
-                .fluid_left(node, at.numerator, at.denominator),
             taken: Vec::new(),
         }
     }
@@ -163,16 +159,8 @@ impl<'a> ReferenceBin<'a> {
             && wanted.rigid.iter().enumerate().all(|(resource, amount)| {
                 amount.times(tasks) <= self.rigid_left.get(resource).copied().unwrap_or_default()
             })
-            && wanted.fluid.iter().enumerate().all(|(resource, need)| {
-                self.at_yield(*need, tasks)
-                    <= self.fluid_left.get(resource).copied().unwrap_or_default()
-            })
             && wanted.layout.allows(self.node)
             && (wanted.cpu.is_zero() || self.cpu_capacity > 0)
-    }
-
-    fn at_yield(&self, need: Amount, tasks: u32) -> u128 {
-        u128::from(need.0) * u128::from(self.at.numerator) * u128::from(tasks)
     }
 
     fn take(&mut self, job: usize, tasks: u32, nodes_used: &mut [u32]) {
@@ -181,12 +169,6 @@ impl<'a> ReferenceBin<'a> {
             u128::from(wanted.cpu.0) * u128::from(self.at.numerator) * u128::from(tasks);
         for (left, amount) in self.rigid_left.iter_mut().zip(&wanted.rigid) {
             *left -= amount.times(tasks);
-        }
-        for (resource, need) in wanted.fluid.iter().enumerate() {
-            let taken = self.at_yield(*need, tasks);
-            if let Some(left) = self.fluid_left.get_mut(resource) {
-                *left -= taken;
-            }
         }
         match self.taken.iter_mut().find(|(taken, _)| *taken == job) {
             Some((_, here)) => {

@@ -101,7 +101,6 @@ pub(crate) fn cmp_requirements(one: &Job, other: &Job) -> Ordering {
         .cmp(&size(other))
         .then_with(|| one.layout.cmp(&other.layout))
         .then_with(|| one.rigid.cmp(&other.rigid))
-        .then_with(|| one.fluid.cmp(&other.fluid))
 }
 
 fn insert(list: &mut Vec<usize>, index: usize) {

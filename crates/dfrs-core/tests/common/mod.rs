@@ -153,7 +153,6 @@ fn node(kinds: ClusterKind) -> BoxedStrategy<Node> {
             held_memory: Bytes(held),
             state,
             rigid: vec![Amount(gpus)],
-            fluid: vec![Amount(50 * gpus)],
             ..Node::new("n", Cores(cpu), Bytes(memory))
         })
         .boxed()
@@ -244,7 +243,6 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 job.weight = Weight(weight);
                 if gpus > 0 {
                     job.rigid = vec![Amount(gpus)];
-                    job.fluid = vec![Amount(20 * gpus)];
                 }
                 (job, wish, places)
             },

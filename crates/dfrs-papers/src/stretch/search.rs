@@ -13,7 +13,7 @@ const LARGEST_CPU: u64 = 1 << 40;
 
 /// The mapping of every job, in their order, at the lowest maximum stretch, to 1%, for which MCB8
 /// finds one when every job, pinned or not, requires the yield that it takes to reach that stretch
-/// at the end of the period: between 0.01 and 1. Further fluid resources are required in full.
+/// at the end of the period: between 0.01 and 1.
 /// `None` if there is no mapping even if all jobs have a yield of 0.01.
 pub(crate) fn search(problem: &MappingProblem<'_>) -> Option<Vec<Mapping>> {
     let least = problem.least.0.max(MIN_YIELD);

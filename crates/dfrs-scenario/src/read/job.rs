@@ -68,7 +68,6 @@ impl Draft {
             starved: fields.flag("comes-first")?,
             recent_moves: fields.value("recent-moves", units::count)?.unwrap_or(0),
             rigid: fields.value("rigid", units::amounts)?.unwrap_or_default(),
-            fluid: fields.value("fluid", units::amounts)?.unwrap_or_default(),
         };
         fields.finish()?;
         Ok(job)

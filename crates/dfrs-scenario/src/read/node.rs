@@ -64,7 +64,6 @@ fn read_node(settings: &[&str]) -> Result<Node, String> {
     node.held_memory = fields.value("held", units::bytes)?.unwrap_or(Bytes::ZERO);
     node.ending_memory = fields.value("ending", units::bytes)?.unwrap_or(Bytes::ZERO);
     node.rigid = fields.value("rigid", units::amounts)?.unwrap_or_default();
-    node.fluid = fields.value("fluid", units::amounts)?.unwrap_or_default();
     node.state = match (fields.flag(DRAINING)?, fields.flag(DOWN)?) {
         (false, false) => NodeState::Up,
         (true, false) => NodeState::Draining,

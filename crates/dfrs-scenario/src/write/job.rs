@@ -115,10 +115,8 @@ fn tasks(job: &Job, lists: &mut NodeLists<'_>) -> String {
         text += &format!(" memory-per-node={}", show_bytes(job.memory_per_node));
     }
     text += &layout(&job.layout, lists);
-    for (key, amounts) in [("rigid", &job.rigid), ("fluid", &job.fluid)] {
-        if !amounts.is_empty() {
-            text += &format!(" {key}={}", show_amounts(amounts));
-        }
+    if !job.rigid.is_empty() {
+        text += &format!(" rigid={}", show_amounts(&job.rigid));
     }
     text
 }

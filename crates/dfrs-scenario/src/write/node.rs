@@ -30,7 +30,7 @@ fn are_alike(one: &Node, next: &Node) -> bool {
             node.state,
         )
     };
-    of(one) == of(next) && one.rigid == next.rigid && one.fluid == next.fluid
+    of(one) == of(next) && one.rigid == next.rigid
 }
 
 fn settings(node: &Node) -> String {
@@ -48,10 +48,8 @@ fn settings(node: &Node) -> String {
     if !node.ending_memory.is_zero() {
         text += &format!(" ending={}", show_bytes(node.ending_memory));
     }
-    for (key, amounts) in [("rigid", &node.rigid), ("fluid", &node.fluid)] {
-        if !amounts.is_empty() {
-            text += &format!(" {key}={}", show_amounts(amounts));
-        }
+    if !node.rigid.is_empty() {
+        text += &format!(" rigid={}", show_amounts(&node.rigid));
     }
     match node.state {
         NodeState::Up => text,
