@@ -16,6 +16,8 @@ typedef struct {
 	dfrs_scope_t scope;
 	uint32_t job_room, gone_room, node_room, place_room, set_room, index_room, string_room;
 	bool no_memory, wrong_layout;
+	/* The last unsupported request whose text was stored, and where: jobs in a row have mostly the same. */
+	uint32_t unsupported, unsupported_text;
 } builder_t;
 
 /* Makes room for `more` elements behind the first `used`. */
@@ -73,6 +75,16 @@ static uint32_t store_bytes(builder_t *builder, const char *text, size_t length)
 static uint32_t store(builder_t *builder, const char *text)
 {
 	return store_bytes(builder, text, text ? strlen(text) : 0);
+}
+
+/* The offset of the text of an unsupported request. */
+static uint32_t store_unsupported(builder_t *builder, uint32_t number)
+{
+	if (builder->unsupported != number) {
+		builder->unsupported_text = store(builder, dfrs_unsupported_text(number));
+		builder->unsupported = number;
+	}
+	return builder->unsupported_text;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------- */
@@ -224,7 +236,7 @@ static void add_job(builder_t *builder, dfrs_job_t *entry, dfrs_scoped_t *partit
 	if (!partition->name)
 		partition->name = store(builder, partition->record->name);
 	entry->partition = partition->name;
-	entry->unsupported_text = store(builder, dfrs_unsupported_text(entry->unsupported));
+	entry->unsupported_text = store_unsupported(builder, entry->unsupported);
 	entry->comment = store_bytes(builder, job->comment, comment_length(job));
 	add_places(builder, entry, job);
 	if (class)

@@ -79,9 +79,9 @@ finish() {
 	wait "${jobs[$1]}" || status=$?
 	unset "jobs[$1]"
 	wait $!
-	read -r seconds user system <"$log.time"
+	read -r seconds user system < <(tail --lines=1 "$log.time") # before it: what bash says of a command that was killed
 	read -r good bad < <(count <"$log")
-	[ "$good $bad" != "0 0" ] || { [ $status = 0 ] && good=1 || bad=1; }
+	[ "$good $bad" != "0 0" ] || grep -q '^skipped: ' "$log" || { [ $status = 0 ] && good=1 || bad=1; }
 	passed=$((passed + good)) failed=$((failed + bad))
 	if [ $status = 0 ] && [ "$bad" = 0 ]; then
 		echo "--- $1: $good passed, $seconds s ($((user + system)) s of CPU)"

@@ -9,8 +9,9 @@ use dfrs_agent::publish::delivery::DeliveryFacts;
 pub(super) struct NodeFactsStore(Mutex<DeliveryFacts>);
 
 impl NodeFactsStore {
-    /// Held for no longer than it takes to read or change them. A poisoned lock only means that
-    /// another thread panicked between two whole updates.
+    /// Held for no longer than it takes to read them, to change them, or to find the next query:
+    /// never while anything is sent. A poisoned lock only means that another thread panicked: each
+    /// change of the facts is whole by then, and the poller starts its schedule again.
     pub(super) fn lock(&self) -> MutexGuard<'_, DeliveryFacts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

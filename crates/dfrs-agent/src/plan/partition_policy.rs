@@ -1,8 +1,8 @@
 //! The seam for policies that schedule partitions of their own. All other partitions share their
 //! nodes, and the core decides about them.
 //!
-//! A new policy is a file that implements [`PartitionPolicy`], and a line of [`all`]; dfrs.conf
-//! says which partitions it schedules.
+//! A new policy is a file that implements [`PartitionPolicy`], and a line of [`all`]; the line of a
+//! partition in dfrs.conf says which policy it has, and [`Partition::shares_nodes`] that it has one.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -40,8 +40,8 @@ pub trait PartitionPolicy: Debug + Send {
     /// something else than before.
     fn keep(&mut self, now: Time) -> BTreeSet<u32>;
 
-    /// How many jobs wait, as far as the last plan that was kept says.
-    fn waiting(&self) -> usize;
+    /// How many jobs are pending, as far as the last plan that was kept says.
+    fn pending(&self) -> usize;
 
     /// When it is to plan again although nothing happens.
     fn next(&self) -> Option<Time>;

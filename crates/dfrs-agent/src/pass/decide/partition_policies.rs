@@ -76,7 +76,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         of_core
     }
 
-    /// Lets the policies plan, if anything has happened. Returns how many jobs wait there.
+    /// Lets the policies plan, if anything has happened. Returns how many jobs are pending there.
     pub(in crate::pass) fn plan_other_partitions(&mut self, seen: &Observation, now: Time) -> u32 {
         if self.config.whole_node_partitions().is_empty() {
             return 0;
@@ -94,9 +94,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let changed = policy.keep(now).into_iter().map(ChangeEntry::JobReason);
             self.lists.changes.extend(changed);
         }
-        let waiting: usize = policies.iter().map(|policy| policy.waiting()).sum();
+        let pending: usize = policies.iter().map(|policy| policy.pending()).sum();
         self.planner.partition_policies.policies = policies;
-        u32::try_from(waiting).unwrap_or(u32::MAX)
+        u32::try_from(pending).unwrap_or(u32::MAX)
     }
 
     /// What this policy starts, and Slurm would start, too.

@@ -53,7 +53,7 @@ impl PartitionPolicy for Demt {
         changed
     }
 
-    fn waiting(&self) -> usize {
+    fn pending(&self) -> usize {
         self.kept.outlook.len()
     }
 

@@ -135,11 +135,11 @@ impl DeliveryFacts {
 
     /// Jobs that are being parked, on nodes that know it, and of which it is not known yet that they are
     /// parked. O(those that are being parked, and their nodes).
-    pub(super) fn parkings_to_poll(&self) -> BTreeMap<u32, ParkingJob> {
+    pub(super) fn parkings_to_poll(&self) -> BTreeMap<u32, &ParkingJob> {
         let open = self.parking.iter();
         let open = open.filter(|(job, _)| !self.facts.parked.contains(job));
         open.filter(|(_, parking)| self.all_nodes_have_orders(parking))
-            .map(|(job, parking)| (*job, parking.clone()))
+            .map(|(job, parking)| (*job, parking))
             .collect()
     }
 

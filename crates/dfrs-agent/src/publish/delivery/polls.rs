@@ -151,11 +151,11 @@ impl PollSchedule {
     /// The next query that is due and may start. It is either `sent` or `not_sent` then. O(nodes
     /// and jobs that are polled).
     pub fn next(&mut self, facts: &mut DeliveryFacts, now: Time) -> Option<DaemonQuery> {
-        let passed = self.swap.skip_silent(facts.silent(), now);
-        facts.set_swap(&passed);
         if !self.has_room(now) {
             return None;
         }
+        let passed = self.swap.skip_silent(facts.silent(), now);
+        facts.set_swap(&passed);
         self.next_about_parking(facts, now)
             .or_else(|| self.next_about_needs(facts, now))
             .or_else(|| self.next_about_swap(now))
@@ -196,7 +196,7 @@ impl PollSchedule {
         let parking = facts.parkings_to_poll();
         self.parking_polls
             .retain(|job, _| parking.contains_key(job));
-        let mut jobs: Vec<(Option<Time>, u32, ParkingJob)> = parking
+        let mut jobs: Vec<(Option<Time>, u32, &ParkingJob)> = parking
             .into_iter()
             .map(|(job, parking)| (self.parking_polls.get(&job).map(|at| at.last), job, parking))
             .collect();
@@ -214,7 +214,7 @@ impl PollSchedule {
             if polls.stuck_due() <= now && !stuck_is_open {
                 polls.stuck = now;
                 return Some(DaemonQuery {
-                    nodes: parking.nodes,
+                    nodes: parking.nodes.clone(),
                     address: format!("/run/dfrs/%n/stuck.{job}.sock"),
                     about: PollQuery::Stuck(job, parking.since),
                 });
@@ -222,7 +222,7 @@ impl PollSchedule {
             if (last.is_none() || polls.due(now) <= now) && !parked_is_open {
                 polls.last = now;
                 return Some(DaemonQuery {
-                    nodes: parking.nodes,
+                    nodes: parking.nodes.clone(),
                     address: parked_address(job),
                     about: PollQuery::Parked(job, parking.since),
                 });
