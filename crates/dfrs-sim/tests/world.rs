@@ -120,7 +120,7 @@ fn a_job_that_cannot_keep_the_ceiling_on_load_starts_and_stays() {
         "MCB8/per",
         "MCB8*",
     ] {
-        let mut policy: Policy = policy.parse().expect("a policy");
+        let mut policy: Policy = dfrs_papers::policy(policy).expect("a policy");
         policy.settings.load_ceiling = Some(LoadCeiling::from_percent(150));
         let run = run_under(&jobs, &Scheduler::Dfrs(policy.clone()), settings(4));
         assert_eq!(run.summary.pauses, 0, "{policy}");
