@@ -14,6 +14,7 @@ mod name;
 mod run_time_hint;
 mod setting;
 
+pub use catalogue::{TPDS_GRACES, TPDS_SUBMISSIONS};
 pub use further::{FurtherGoal, MappingProblem, MappingSearch};
 pub use least_yield::{LeastYield, LeastYieldError};
 pub use load_ceiling::{LoadCeiling, LoadCeilingError};

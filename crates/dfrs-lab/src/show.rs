@@ -72,6 +72,26 @@ impl TimeBase {
     }
 }
 
+/// A table for a terminal: rows of equally many fields in columns, the first to the left and the
+/// others to the right.
+#[must_use]
+pub fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        for (column, (field, width)) in row.iter().zip(&widths).enumerate() {
+            text += &match column {
+                0 => format!("{field:<width$}"),
+                _ => format!("  {field:>width$}"),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// Seconds in two units at most: `45 s`, `12 min`, `3 h 20 min`, `2 d 5 h`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {

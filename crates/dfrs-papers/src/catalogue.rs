@@ -1,5 +1,6 @@
 //! All named policies, with a description each.
 
+use dfrs_core::policy::{TPDS_GRACES, TPDS_SUBMISSIONS};
 use dfrs_core::{Grace, Optimisation, Periodic, Policy, Retry, Submission};
 
 use crate::goal::PaperGoal;
@@ -12,20 +13,10 @@ use crate::{ipdps, policy};
 #[must_use]
 pub fn catalogue() -> Vec<Policy> {
     let mut found = Vec::new();
-    for submission in [
-        "",
-        "Greedy",
-        "Greedy*",
-        "GreedyP",
-        "GreedyP*",
-        "GreedyPM",
-        "GreedyPM*",
-        "MCB8",
-        "MCB8*",
-    ] {
+    for submission in TPDS_SUBMISSIONS {
         for periodic in ["", "/per", "/stretch-per"] {
             for optimisation in ["/OPT=AVG", "/OPT=MIN", "/OPT=MAX"] {
-                for grace in ["", "/MINFT=300", "/MINFT=600", "/MINVT=300", "/MINVT=600"] {
+                for grace in TPDS_GRACES {
                     found.extend(policy(&format!(
                         "{submission}{periodic}{optimisation}{grace}"
                     )));

@@ -9,6 +9,7 @@ mod kind;
 mod limits;
 mod lines;
 mod model;
+mod overlap;
 mod read;
 pub mod sacct;
 mod swf;
@@ -25,6 +26,7 @@ pub use kind::foreign_text;
 pub use limits::InvalidLimits;
 pub use lines::decompressed;
 pub use model::Model;
+pub use overlap::most_at_once;
 pub use read::{Reading, TRACES, TraceError, read, read_file};
 pub use write::write_csv;
 

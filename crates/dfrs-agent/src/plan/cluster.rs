@@ -19,7 +19,7 @@ use crate::plan::refusals::Refusals;
 use crate::plan::weights::{Weights, deadline_boosted};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
-use crate::slurm::request::layout::NodeBounds;
+use crate::slurm::request::layout::layout_of;
 use crate::slurm::request::memory::{MIB, memory_on_node, memory_request};
 use crate::slurm::request::whole_nodes::whole_node;
 use dfrs_proto::conf::Config;
@@ -207,13 +207,7 @@ fn layout(
     facts: &PassFacts,
 ) -> Layout {
     let eligible = eligible(job, state, unconfirmed, observation, facts);
-    let bounds = NodeBounds::of(job, eligible.as_ref(), observation);
-    Layout {
-        max_tasks_per_node: bounds.max_tasks_per_node,
-        max_nodes: bounds.max_nodes,
-        min_nodes: bounds.min_nodes,
-        eligible,
-    }
+    layout_of(job, eligible, observation)
 }
 
 /// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has

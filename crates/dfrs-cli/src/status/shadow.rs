@@ -1,11 +1,10 @@
 //! `dfrs status --shadow`: what Slurm did, and what DFRS would have done with the same jobs.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use dfrs_core::Time;
 use dfrs_lab::replay::shadow::{ShadowComparison, compare};
-use dfrs_lab::show::{TimeBase, duration, number};
+use dfrs_lab::show::{TimeBase, aligned, duration, number};
 use serde::Serialize;
 
 use super::paths;
@@ -140,15 +139,7 @@ fn table(text: &mut String, comparison: &ShadowComparison) {
             row.migrations.to_string(),
         ]
     }));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..heads.len()).filter_map(width).collect();
-    for row in &rows {
-        let _ = write!(text, "{:<width$}", row[0], width = widths[0]); // a String takes all
-        for (field, width) in row.iter().zip(&widths).skip(1) {
-            let _ = write!(text, "  {field:>width$}");
-        }
-        text.push('\n');
-    }
+    *text += &aligned(&rows);
 }
 
 fn instant(seconds: f64) -> String {

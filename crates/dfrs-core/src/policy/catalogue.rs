@@ -2,25 +2,31 @@
 
 use super::Policy;
 
+/// What the TPDS paper does when a job is submitted, by its names (Section 4.5).
+pub const TPDS_SUBMISSIONS: [&str; 9] = [
+    "",
+    "Greedy",
+    "Greedy*",
+    "GreedyP",
+    "GreedyP*",
+    "GreedyPM",
+    "GreedyPM*",
+    "MCB8",
+    "MCB8*",
+];
+
+/// The grace periods of the TPDS paper, by its names (Section 5.1).
+pub const TPDS_GRACES: [&str; 5] = ["", "/MINFT=300", "/MINFT=600", "/MINVT=300", "/MINVT=600"];
+
 impl Policy {
     /// Every policy that slurmctld can follow: those of the TPDS paper's (Section 5.1) with the
     /// optimisation that it recommends, and those of this project.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut names: Vec<String> = Vec::new();
-        for submission in [
-            "",
-            "Greedy",
-            "Greedy*",
-            "GreedyP",
-            "GreedyP*",
-            "GreedyPM",
-            "GreedyPM*",
-            "MCB8",
-            "MCB8*",
-        ] {
+        for submission in TPDS_SUBMISSIONS {
             for periodic in ["", "/per"] {
-                for grace in ["", "/MINFT=300", "/MINFT=600", "/MINVT=300", "/MINVT=600"] {
+                for grace in TPDS_GRACES {
                     names.push(format!("{submission}{periodic}/OPT=MIN{grace}"));
                 }
             }

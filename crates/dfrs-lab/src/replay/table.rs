@@ -1,10 +1,8 @@
 //! The short table on standard output.
 
-use std::fmt::Write;
-
 use super::Replay;
 use super::compare::Shift;
-use crate::show::{duration, number, percent, sentence};
+use crate::show::{aligned, duration, number, percent, sentence};
 use crate::summary::{mean, quantile, sorted};
 
 /// A line for each schedule, and below it which jobs are better and which are worse off.
@@ -44,15 +42,7 @@ pub fn table(replay: &Replay) -> String {
             summary.migrations.to_string(),
         ]
     }));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..heads.len()).filter_map(width).collect();
-    for row in &rows {
-        let _ = write!(text, "{:<width$}", row[0], width = widths[0]); // a String takes all
-        for (field, width) in row.iter().zip(&widths).skip(1) {
-            let _ = write!(text, "  {field:>width$}");
-        }
-        text.push('\n');
-    }
+    text += &aligned(&rows);
     text + &cautions
         + "\nLost is the time in the system beyond the run time; stretch is bounded at 10 s.\n"
         + &replay

@@ -9,7 +9,7 @@ use dfrs_core::PolicySetting;
 pub struct Key<Of: 'static> {
     /// The documented spelling; any case is read.
     pub name: &'static str,
-    /// For whom it is.
+    /// What it is for.
     pub purpose: KeyPurpose,
     /// What can be written, with unit and range, as a cell of a Markdown table.
     pub values: &'static str,
@@ -29,10 +29,10 @@ pub struct Key<Of: 'static> {
     pub(super) show: fn(&Of) -> Option<String>,
 }
 
-/// For whom a key is.
+/// What a key is for.
 #[derive(Clone, Copy)]
 pub enum KeyPurpose {
-    /// Operators of a cluster.
+    /// The operation of a cluster.
     Operation,
     /// Studies of policies other than the default one: this setting of them.
     Study(&'static PolicySetting),

@@ -1,50 +1,42 @@
 //! On how many nodes a job's tasks go, and how many on each.
 
-use dfrs_core::NodeSet;
+use dfrs_core::{Layout, NodeSet};
 
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode};
 use crate::slurm::request::memory::tasks_in_whole_node;
 use crate::slurm::request::whole_nodes::whole_node;
 
-/// Bounds of where a job's tasks go: `--ntasks-per-node` and `-N`, and what follows from its nodes
-/// and its memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeBounds {
-    /// Tasks on a node.
-    pub max_tasks_per_node: Option<u32>,
-    /// Nodes, at most.
-    pub max_nodes: Option<u32>,
-    /// Nodes, at least; none where the other bounds imply it.
-    pub min_nodes: Option<u32>,
-}
-
-impl NodeBounds {
-    /// Those of a job that may use these nodes (`None`: all). O(its list of nodes); O(nodes) where
-    /// it gets whole nodes and these differ.
-    #[must_use]
-    pub fn of(job: &ObservedJob, eligible: Option<&NodeSet>, observation: &Observation) -> Self {
-        let request = &job.request;
-        let listed = eligible.filter(|_| request.all_eligible);
-        let listed = listed.map_or(0, |nodes| nodes.len());
-        let least_nodes = request
-            .min_nodes
-            .max(u32::try_from(listed).unwrap_or(u32::MAX));
-        let spread = (least_nodes > 1).then(|| request.tasks.div_ceil(least_nodes));
-        let stated = (request.tasks_per_node > 0).then_some(request.tasks_per_node);
-        let max_tasks_per_node = stated
-            .into_iter()
-            .chain(spread)
-            .chain(tasks_in_whole_node(job, observation))
-            .min();
-        // Most often so few tasks on a node are enough: at most two on each put three on two nodes.
-        let by_tasks =
-            max_tasks_per_node.map_or(1, |max_tasks| request.tasks.div_ceil(max_tasks.max(1)));
-        Self {
-            max_tasks_per_node,
-            max_nodes: max_nodes_of(job, least_nodes, observation),
-            min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
-        }
+/// The layout of a job that may use these nodes (`None`: all): `--ntasks-per-node` and `-N`, and
+/// what follows from its nodes and its memory. O(its list of nodes); O(nodes) where it gets whole
+/// nodes and these differ.
+#[must_use]
+pub fn layout_of(
+    job: &ObservedJob,
+    eligible: Option<NodeSet>,
+    observation: &Observation,
+) -> Layout {
+    let request = &job.request;
+    let listed = eligible.as_ref().filter(|_| request.all_eligible);
+    let listed = listed.map_or(0, |nodes| nodes.len());
+    let least_nodes = request
+        .min_nodes
+        .max(u32::try_from(listed).unwrap_or(u32::MAX));
+    let spread = (least_nodes > 1).then(|| request.tasks.div_ceil(least_nodes));
+    let stated = (request.tasks_per_node > 0).then_some(request.tasks_per_node);
+    let max_tasks_per_node = stated
+        .into_iter()
+        .chain(spread)
+        .chain(tasks_in_whole_node(job, observation))
+        .min();
+    // Most often so few tasks on a node are enough: at most two on each put three on two nodes.
+    let by_tasks =
+        max_tasks_per_node.map_or(1, |max_tasks| request.tasks.div_ceil(max_tasks.max(1)));
+    Layout {
+        max_tasks_per_node,
+        max_nodes: max_nodes_of(job, least_nodes, observation),
+        min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
+        eligible,
     }
 }
 
@@ -103,19 +95,17 @@ fn max_cpus_of(job: &ObservedJob, observation: &Observation) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use dfrs_core::NodeSet;
-
     use super::*;
     use crate::fixtures::{job, nodes};
 
-    fn bounds_of(job: &ObservedJob) -> NodeBounds {
+    fn bounds_of(job: &ObservedJob) -> Layout {
         bounds_in(job, &Observation::new([], nodes(4)))
     }
 
-    fn bounds_in(job: &ObservedJob, observation: &Observation) -> NodeBounds {
+    fn bounds_in(job: &ObservedJob, observation: &Observation) -> Layout {
         let eligible = job.request.eligible.as_ref();
         let eligible: Option<NodeSet> = eligible.map(|nodes| observation.node_set(nodes));
-        NodeBounds::of(job, eligible.as_ref(), observation)
+        layout_of(job, eligible, observation)
     }
 
     #[test]

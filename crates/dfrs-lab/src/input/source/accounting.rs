@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use dfrs_core::Bytes;
+use dfrs_sim::trace::most_at_once;
 use dfrs_sim::trace::sacct::{
     Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, SiteTrace, read_dump, to_trace,
 };
@@ -234,23 +235,12 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Ve
 /// A sentence if more CPUs were in use at one time than the options say there are.
 fn too_many_cpus(taken: &SiteTrace, nodes: u32, cpus_per_node: u32) -> Option<String> {
     let records = taken.trace.recorded_schedule()?;
-    let mut changes: Vec<_> = records
-        .iter()
-        .zip(&taken.cpus)
-        .flat_map(|(record, cpus)| [(record.start, true, *cpus), (record.finish, false, *cpus)])
-        .collect();
-    changes.sort_unstable(); // at one time, what ends comes first
-    let (mut now, mut peak) = (0u64, 0u64);
-    for (_, comes, cpus) in changes {
-        let cpus = u64::from(cpus);
-        now = if comes {
-            now + cpus
-        } else {
-            now.saturating_sub(cpus)
-        };
-        peak = peak.max(now);
-    }
-    let there_are = u64::from(nodes) * u64::from(cpus_per_node);
+    let changes = records.iter().zip(&taken.cpus).flat_map(|(record, cpus)| {
+        let cpus = u64::from(*cpus);
+        [(record.start, true, cpus), (record.finish, false, cpus)]
+    });
+    let peak = most_at_once(changes.collect());
+    let there_are = u128::from(nodes) * u128::from(cpus_per_node);
     (peak > there_are).then(|| {
         format!("Jobs had up to {peak} CPUs at one time, and {nodes} nodes of {cpus_per_node} CPUs have {there_are}: check `--nodes` and `--cpus-per-node`, or choose the partitions with `sacct --partition`.")
     })

@@ -3,6 +3,7 @@
 use dfrs_core::{Bytes, Span, Time};
 
 use super::SacctRun;
+use crate::trace::overlap::most_at_once;
 
 /// What one step used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,20 +43,9 @@ fn peak(run: &SacctRun, steps: &[StepUsage]) -> Option<Bytes> {
         changes.push((start, true, memory.0));
         changes.push((end, false, memory.0));
     }
-    // At one time, ends come first: one step after the other is no overlap. A step of no length
-    // counts by itself.
-    changes.sort_unstable();
+    // One step after the other is no overlap. A step of no length counts by itself.
     let longest = steps.iter().filter_map(|step| step.memory).max()?;
-    let (mut now, mut max) = (0u128, u128::from(longest.0));
-    for (_, comes, memory) in changes {
-        let memory = u128::from(memory);
-        now = if comes {
-            now + memory
-        } else {
-            now.saturating_sub(memory)
-        };
-        max = max.max(now);
-    }
+    let max = most_at_once(changes).max(u128::from(longest.0));
     Some(Bytes(u64::try_from(max).unwrap_or(u64::MAX)))
 }
 
