@@ -15,6 +15,7 @@ pub mod breaker;
 pub mod daemons;
 pub mod explain;
 pub mod histogram;
+pub mod host;
 mod journal_file;
 mod library;
 #[cfg(not(no_slurm))]

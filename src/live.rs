@@ -11,10 +11,10 @@ use dfrs_proto::conf::{Config, JobField};
 use dfrs_proto::journal::JobOutcome;
 use dfrs_proto::slurm_conf;
 
+use crate::host::PluginHost;
 use crate::log::Log;
 use crate::measures::LockTimes;
 use crate::node_link::NodeLink;
-use crate::runtime::PluginHost;
 use crate::shim::{self, View};
 
 /// SIGUSR1: what a job's script gets if it requested no signal of its own.

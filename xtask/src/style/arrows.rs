@@ -110,6 +110,10 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("crates/dfrs-moldable/src/", &["dfrs_papers"]),
     ("crates/dfrs-proto/src/", &["dfrs_papers"]),
     ("crates/dfrs-scenario/src/", &["dfrs_papers"]),
+    // The plugin: the thread above what it does, and what that needs of slurmctld below.
+    ("src/host.rs", &["breaker", "scheduler", "runtime"]),
+    ("src/breaker.rs", &["scheduler", "runtime"]),
+    ("src/scheduler.rs", &["runtime"]),
     // Nor is the laboratory, which knows no command line.
     (
         "src/",
