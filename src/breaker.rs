@@ -3,8 +3,10 @@
 //! break rules whatever is left out. Then DFRS is disabled: caps are lifted, paused jobs come back,
 //! then Slurm's own backfill schedules all partitions, and one error line has the reason. DFRS
 //! stays disabled until the next restart or reconfigure, or, where the machine may be the cause,
-//! until the breaker is reset ten minutes later.
+//! until the breaker is reset ten minutes later. Here is what happens to the agent; what follows
+//! is in [`crate::life`].
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -13,10 +15,9 @@ use dfrs_agent::daemons::Daemons;
 use dfrs_agent::publish::state::State;
 use dfrs_agent::slurm::port::{LogLevel, Slurm};
 use dfrs_agent::{Agent, PassReport};
-use dfrs_core::{Span, Time};
-use dfrs_proto::status::{self, BreakerState};
+use dfrs_core::Time;
 
-use crate::status::seconds;
+use crate::life::{Attempt, Cause, PluginAction, PluginEvent, PluginLife};
 use crate::stopwatch::{Stopwatch, Took};
 use crate::watched::panic_text;
 
@@ -29,162 +30,30 @@ const MAX_DECISION_TIME: Duration = Duration::from_secs(10);
 const MAX_ENDED_DECISIONS: u32 = 3;
 /// So many decisions in a row of which no plan keeps the rules do, too.
 const MAX_DROPPED_PLANS: u32 = 3;
-/// Time between two attempts to bring back what is parked, once tripped.
-const MIN_RETRY_INTERVAL: Span = Span(2_000_000);
-/// What backfill starts takes the memory that parked jobs need to come back. So its partitions are withheld from it
-/// until they are back, but no longer than this: they may be parked on nodes that are down or reserved.
-const MAX_WITHHELD_TIME: Span = Span(3_600_000_000);
-/// The longest time between two attempts of which one failed: it doubles from one failure to the next.
-const MAX_RETRY_INTERVAL: Span = Span(300_000_000);
-/// Where the machine may have been the cause, the breaker is reset after this,
-const RESET_TIMEOUT: Span = Span(600_000_000);
-/// unless it was reset within this: then it was not the machine.
-const PROBATION: Span = Span(3_600_000_000);
-
-/// What tripped it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
-    /// DFRS, or what it was given: would trip it again.
-    Defect,
-    /// Perhaps only the machine, which had too much to do.
-    Machine,
-}
-
-/// What happened to this breaker and those before it, since the last start or reconfigure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BreakerHistory {
-    /// When it was tripped last, and why.
-    tripped: Option<(Time, String)>,
-    trips: u32,
-    /// When the breaker was last reset by itself.
-    rearmed: Option<Time>,
-}
-
-impl BreakerHistory {
-    fn record(&mut self, now: Time, why: &str) {
-        self.tripped = Some((now, why.to_owned()));
-        self.trips += 1;
-    }
-
-    fn is_on_probation(&self, now: Time) -> bool {
-        self.rearmed.is_some_and(|at| now.0 - at.0 < PROBATION.0)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Health {
-    Active,
-    /// Gives the cluster back, next at this time.
-    StandingDown(Time),
-    /// Has given it back, or must not touch Slurm's records at all.
-    Open,
-}
 
 /// An agent behind a breaker.
 pub struct CircuitBreaker<S, D> {
     agent: Agent<S, D>,
     stopwatch: Stopwatch,
-    health: Health,
-    history: BreakerHistory,
-    /// When the breaker is reset by itself.
-    reset_at: Option<Time>,
     max_pass_time: Duration,
     max_decision_time: Duration,
-    /// Time to the next attempt to give the cluster back.
-    interval: Span,
-    /// The agent only gives back what one before it has parked.
-    only_gives_back: bool,
-    /// Everything is given back, as far as it can be.
-    has_given_back: bool,
-    /// Backfill schedules all partitions.
-    is_handed_over: bool,
-    /// When it does at the latest, since DFRS is disabled; `None`: when all is given back.
-    handover_deadline: Option<Time>,
 }
 
 impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
-    /// A closed breaker. Passes are measured by `stopwatch`, in which the agent notes its stage.
+    /// Passes are measured by `stopwatch`, in which the agent notes its stage.
     pub fn new(agent: Agent<S, D>, stopwatch: Stopwatch) -> Self {
         Self {
             agent,
             stopwatch,
-            health: Health::Active,
-            history: BreakerHistory::default(),
-            reset_at: None,
             max_pass_time: MAX_PASS_TIME,
             max_decision_time: MAX_DECISION_TIME,
-            interval: MIN_RETRY_INTERVAL,
-            only_gives_back: false,
-            has_given_back: false,
-            is_handed_over: false,
-            handover_deadline: None,
         }
-    }
-
-    /// A breaker that only gives back what an agent before this one has parked. The next agent
-    /// sends the nodes nothing about it, so the nodes have to confirm all of it before this one
-    /// ends.
-    pub fn giving_back(agent: Agent<S, D>, stopwatch: Stopwatch, now: Time) -> Self {
-        Self {
-            health: Health::StandingDown(now),
-            only_gives_back: true,
-            ..Self::new(agent, stopwatch)
-        }
-    }
-
-    /// Goes on with the history of a breaker before it, which was open until its reset.
-    #[must_use]
-    pub fn with_history(mut self, history: BreakerHistory, now: Time) -> Self {
-        self.history = BreakerHistory {
-            rearmed: Some(now),
-            ..history
-        };
-        self
-    }
-
-    /// What happened to it, if its reset is due.
-    #[must_use]
-    pub fn history_for_reset(&self, now: Time) -> Option<BreakerHistory> {
-        let rested = self.reset_at.is_some_and(|at| at <= now);
-        rested.then(|| self.history.clone())
-    }
-
-    /// Whether it was only to give back what an agent before it has parked, and that is done.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        // A job that is left out may be parked: nothing else knows what to do about it either.
-        let all = self.agent.left_out().next().is_none();
-        self.only_gives_back && all && self.has_given_back && self.health == Health::Open
     }
 
     /// The agent, to look at.
     #[must_use]
     pub fn agent(&self) -> &Agent<S, D> {
         &self.agent
-    }
-
-    /// For the status file.
-    #[must_use]
-    pub fn status(&self) -> status::BreakerStatus {
-        let state = match self.health {
-            Health::Active => BreakerState::Closed,
-            Health::StandingDown(_) => BreakerState::StandingDown,
-            Health::Open => BreakerState::Open,
-        };
-        let tripped = self.history.tripped.as_ref();
-        status::BreakerStatus {
-            state,
-            since: tripped.map(|(at, _)| seconds(*at)),
-            why: tripped.map(|(_, why)| why.clone()),
-            trips: self.history.trips,
-            rearms: self.reset_at.map(seconds),
-        }
-    }
-
-    /// Whether DFRS still schedules.
-    #[must_use]
-    pub fn is_active(&self) -> bool {
-        self.health == Health::Active
     }
 
     /// The agent's time is so far ahead of the wall clock from now on.
@@ -194,26 +63,55 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
 
     /// One tick: a pass if one is due, or another attempt to give the cluster back. Returns whether the
     /// next tick need not wait.
-    pub fn tick(&mut self, now: Time) -> bool {
-        match self.health {
-            Health::Active if self.agent.is_due(now) => return self.guarded_pass(now),
-            Health::StandingDown(next) if now >= next => self.stand_down(now),
-            _ => {}
+    pub fn tick(&mut self, life: &mut PluginLife, now: Time) -> bool {
+        let is_pass = life.is_active() && self.agent.is_due(now);
+        if !is_pass && life.attempt_at().is_none_or(|at| at > now) {
+            return false;
         }
-        false
+        let mut is_unfinished = false;
+        let event = if let Some(problem) = self.agent.slurm().layout_problem() {
+            Some(PluginEvent::LayoutProblem {
+                problem,
+                has_left_out: self.has_left_out(),
+            })
+        } else if !self.agent.slurm().is_primary() {
+            None
+        } else if is_pass {
+            self.pass(now, &mut is_unfinished)
+        } else {
+            Some(PluginEvent::Attempted(self.give_back(now)))
+        };
+        if let Some(event) = event {
+            let (next, actions) = life.after(event, now);
+            for action in &actions {
+                self.perform(action, now);
+            }
+            *life = next;
+        }
+        is_unfinished
     }
 
-    /// Slurm was reconfigured: what was written to it before may be lost.
-    pub fn refresh(&mut self) {
-        self.agent.refresh();
-    }
-
-    /// Takes away what Slurm's own tools show of yields.
-    pub fn show_no_yields(&mut self) {
-        let shown = catch_unwind(AssertUnwindSafe(|| self.agent.clear_yields()));
-        if shown.is_err() {
-            let text = "internal error: yields stay shown as they are";
-            self.agent.slurm().log(LogLevel::Error, text);
+    /// Carries out an action that is about the agent.
+    pub fn perform(&mut self, action: &PluginAction, now: Time) {
+        match action {
+            PluginAction::Log(level, text) => self.agent.slurm().log(*level, text),
+            PluginAction::HandOver => self.agent.slurm().hand_over_to_backfill(),
+            PluginAction::Refresh => self.agent.refresh(),
+            PluginAction::ClearYields => {
+                let shown = catch_unwind(AssertUnwindSafe(|| self.agent.clear_yields()));
+                if shown.is_err() {
+                    let text = "internal error: yields stay shown as they are";
+                    self.agent.slurm().log(LogLevel::Error, text);
+                }
+            }
+            // The next agent sends orders again.
+            PluginAction::Silence => drop(self.finish(now)),
+            PluginAction::ReadConfig
+            | PluginAction::KeepConfig
+            | PluginAction::Start(_)
+            | PluginAction::HidePartitions
+            | PluginAction::Report(_)
+            | PluginAction::End => {}
         }
     }
 
@@ -222,16 +120,17 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         catch_unwind(AssertUnwindSafe(|| self.agent.finish(now))).unwrap_or_default()
     }
 
-    fn guarded_pass(&mut self, now: Time) -> bool {
-        if !self.can_run(now) {
-            return false;
-        }
+    fn has_left_out(&self) -> bool {
+        self.agent.left_out().next().is_some()
+    }
+
+    fn pass(&mut self, now: Time, is_unfinished: &mut bool) -> Option<PluginEvent> {
         self.stopwatch.start();
         let (stopwatch, longest) = (&self.stopwatch, self.max_decision_time);
         let may_decide = || stopwatch.computed() <= longest;
         let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.pass_while(now, &may_decide)));
         let took = self.stopwatch.stop(!matches!(outcome, Ok(Ok(_))));
-        match outcome {
+        let (why, cause) = match outcome {
             Ok(Ok(report)) => {
                 let microseconds = u32::try_from(took.wall.as_micros()).unwrap_or(u32::MAX);
                 self.agent.slurm().count_cycle(
@@ -240,22 +139,14 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
                     report.depth,
                     report.started,
                 );
-                if let Some((why, cause)) = self.problem_of(&report, &took) {
-                    self.trip(now, &why, cause);
-                }
-                return report.unfinished;
+                *is_unfinished = report.unfinished;
+                self.problem_of(&report, &took)?
             }
-            Ok(Err(problem)) => self
-                .agent
-                .slurm()
-                .log(LogLevel::Error, &format!("pass skipped: {problem}")),
-            Err(panic) => self.trip(
-                now,
-                &format!("internal error: {}", panic_text(panic.as_ref())),
-                Cause::Defect,
-            ),
-        }
-        false
+            Ok(Err(problem)) => return Some(PluginEvent::PassSkipped(problem.to_string())),
+            Err(panic) => (internal_error(panic.as_ref()), Cause::Defect),
+        };
+        let parked = self.agent.jobs_depending_on_dfrs();
+        Some(PluginEvent::PassFailed(why, cause, parked))
     }
 
     /// Why a pass that came to its end trips the breaker, if it does.
@@ -277,125 +168,23 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         }
     }
 
-    /// Whether Slurm's records can be trusted and this slurmctld is in charge.
-    fn can_run(&mut self, now: Time) -> bool {
-        let Some(problem) = self.agent.slurm().layout_problem() else {
-            return self.agent.slurm().is_primary();
-        };
-        self.history.record(now, &problem);
-        self.reset_at = None;
-        self.health = Health::Open;
-        let text = format!(
-            "this plugin does not fit this slurmctld ({problem}): it does nothing; install the one built for this Slurm version"
-        );
-        self.agent.slurm().log(LogLevel::Error, &text);
-        // Without orders the node daemons lift their caps. The next agent sends orders again.
-        let _ = self.finish(now);
-        false
-    }
-
-    fn trip(&mut self, now: Time, why: &str, cause: Cause) {
-        let rests = cause == Cause::Machine && !self.history.is_on_probation(now);
-        self.history.record(now, why);
-        self.reset_at = rests.then_some(Time(now.0 + RESET_TIMEOUT.0));
-        let until = if rests {
-            format!(
-                "for {} minutes; then one retry",
-                RESET_TIMEOUT.0 / 60_000_000
-            )
-        } else {
-            "until the next 'scontrol reconfigure'".to_owned()
-        };
-        let parked = self.agent.jobs_depending_on_dfrs();
-        let when = if parked > 0 {
-            format!(
-                "once parked jobs are back ({parked}), in {} minutes at the latest, ",
-                MAX_WITHHELD_TIME.0 / 60_000_000
-            )
-        } else {
-            String::new()
-        };
-        let text = format!(
-            "{why}; breaker open, DFRS disabled: paused jobs come back, caps are lifted, {when}backfill schedules all partitions {until}"
-        );
-        self.agent.slurm().log(LogLevel::Error, &text);
-        self.health = Health::StandingDown(now);
-        if parked > 0 {
-            self.handover_deadline = Some(Time(now.0 + MAX_WITHHELD_TIME.0));
-        } else {
-            self.hand_over();
+    fn give_back(&mut self, now: Time) -> Attempt {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.give_back(now)));
+        Attempt {
+            has_panicked: outcome.is_err(),
+            parked: outcome.map_or_else(
+                |panic| Err(internal_error(panic.as_ref())),
+                |parked| parked.map_err(|problem| problem.to_string()),
+            ),
+            is_thaw_confirmed: self.agent.is_thaw_confirmed(),
+            depending: self.agent.jobs_depending_on_dfrs(),
+            has_left_out: self.has_left_out(),
         }
     }
+}
 
-    /// Backfill schedules all partitions from now on.
-    fn hand_over(&mut self) {
-        self.handover_deadline = None;
-        if !std::mem::replace(&mut self.is_handed_over, true) {
-            self.agent.slurm().hand_over_to_backfill();
-        }
-    }
-
-    /// Hands over although parked jobs are not back, if they were waited for long enough.
-    fn hand_over_if_late(&mut self, now: Time) {
-        if self.handover_deadline.is_none_or(|at| at > now) {
-            return;
-        }
-        let text = format!(
-            "jobs that DFRS parked ({}) are not back after {} minutes: backfill schedules all partitions now, and may take their memory",
-            self.agent.jobs_depending_on_dfrs(),
-            MAX_WITHHELD_TIME.0 / 60_000_000
-        );
-        self.agent.slurm().log(LogLevel::Error, &text);
-        self.hand_over();
-    }
-
-    fn stand_down(&mut self, now: Time) {
-        if !self.can_run(now) {
-            return;
-        }
-        let parked = catch_unwind(AssertUnwindSafe(|| self.agent.give_back(now)));
-        if self.agent.left_out().next().is_some() {
-            // The machine was not the only cause.
-            self.reset_at = None;
-        }
-        let problem = match parked {
-            Ok(Ok(0)) => {
-                self.has_given_back = true;
-                // What was parked had it withheld until now.
-                self.hand_over();
-                if !self.only_gives_back || self.agent.is_thaw_confirmed() {
-                    self.health = Health::Open;
-                    return;
-                }
-                None
-            }
-            Ok(Ok(_)) => None,
-            Ok(Err(problem)) => Some(problem.to_string()),
-            Err(panic) => {
-                // The machine was not the only cause.
-                self.reset_at = None;
-                Some(format!("internal error: {}", panic_text(panic.as_ref())))
-            }
-        };
-        self.interval = match problem {
-            None => MIN_RETRY_INTERVAL,
-            Some(problem) => self.report_failure(&problem),
-        };
-        self.hand_over_if_late(now);
-        let next = Time(now.0 + self.interval.0);
-        self.health = Health::StandingDown(self.handover_deadline.map_or(next, |at| at.min(next)));
-    }
-
-    /// What was parked may not be back: that is never given up. Returns when it is retried.
-    fn report_failure(&mut self, problem: &str) -> Span {
-        let next = Span((self.interval.0 * 2).min(MAX_RETRY_INTERVAL.0));
-        let text = format!(
-            "jobs that DFRS parked are not back: {problem}; retry in {} s; 'scontrol resume' brings back single ones",
-            next.0 / 1_000_000
-        );
-        self.agent.slurm().log(LogLevel::Error, &text);
-        next
-    }
+fn internal_error(panic: &(dyn Any + Send)) -> String {
+    format!("internal error: {}", panic_text(panic))
 }
 
 #[cfg(test)]
@@ -404,16 +193,51 @@ mod tests {
     use dfrs_agent::fixtures::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
     use dfrs_agent::publish::recorder::NoRecorder;
     use dfrs_agent::publish::state::State;
-    use dfrs_agent::slurm::records::ObservedState;
+    use dfrs_agent::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
+    use dfrs_proto::conf::Mode;
+    use dfrs_proto::status::BreakerState;
 
     use super::*;
 
+    /// A breaker, and what is known of DFRS.
+    struct Trial {
+        breaker: CircuitBreaker<FakeSlurm, FakeDaemons>,
+        life: PluginLife,
+    }
+
+    impl Trial {
+        fn tick(&mut self, seconds: i64) {
+            self.breaker
+                .tick(&mut self.life, Time::from_seconds(seconds));
+        }
+
+        fn is_active(&self) -> bool {
+            self.life.is_active()
+        }
+
+        fn is_open(&self) -> bool {
+            self.life.status().state == BreakerState::Open
+        }
+
+        fn is_reset_due(&self, seconds: i64) -> bool {
+            self.life.is_reset_due(Time::from_seconds(seconds))
+        }
+
+        /// Has the next pass take too long, and one tick done.
+        fn trip_by_time(&mut self, seconds: i64) {
+            self.breaker.max_pass_time = Duration::ZERO;
+            self.breaker.agent.refresh();
+            self.tick(seconds);
+            assert!(!self.is_active());
+        }
+    }
+
     /// A breaker whose agent has one job, and that has done a pass.
-    fn breaker() -> (FakeSlurm, CircuitBreaker<FakeSlurm, FakeDaemons>) {
+    fn breaker() -> (FakeSlurm, Trial) {
         breaker_with(FakeDaemons::default())
     }
 
-    fn breaker_with(daemons: FakeDaemons) -> (FakeSlurm, CircuitBreaker<FakeSlurm, FakeDaemons>) {
+    fn breaker_with(daemons: FakeDaemons) -> (FakeSlurm, Trial) {
         let slurm = FakeSlurm::default();
         slurm.0.borrow_mut().nodes = nodes(1);
         slurm.0.borrow_mut().jobs.insert(1, job(1, 1));
@@ -427,19 +251,38 @@ mod tests {
             probe: Box::new(stopwatch.clone()),
         };
         let agent = Agent::new(ports, config(), State::default(), Time(0));
-        let mut breaker = CircuitBreaker::new(agent, stopwatch);
-        breaker.tick(Time::from_seconds(2000));
+        let mut breaker = Trial {
+            breaker: CircuitBreaker::new(agent, stopwatch),
+            life: PluginLife::begun(Mode::Full, Time(0)),
+        };
+        breaker.tick(2000);
         assert!(breaker.is_active());
         (slurm, breaker)
+    }
+
+    /// A job of so many MiB that is parked on the node of job 1.
+    fn park(slurm: &FakeSlurm, id: u32, memory: u64) {
+        let mut world = slurm.0.borrow_mut();
+        let place = ObservedPlace {
+            memory_mib: 0,
+            ..world.jobs[&1].places[0]
+        };
+        let parked = ObservedJob {
+            state: ObservedState::Suspended,
+            places: vec![place],
+            ..job(id, 1)
+        };
+        let parked = parked.requesting(|request| request.memory = memory);
+        world.jobs.insert(id, parked);
     }
 
     #[test]
     fn panic_trips_the_breaker_and_hands_over_to_backfill() {
         let (slurm, mut breaker) = breaker();
         slurm.0.borrow_mut().panic = true;
-        breaker.tick(Time::from_seconds(2010));
+        breaker.tick(2010);
         assert!(!breaker.is_active());
-        let status = breaker.status();
+        let status = breaker.life.status();
         assert_eq!(
             (status.state, status.trips),
             (BreakerState::StandingDown, 1)
@@ -458,16 +301,16 @@ mod tests {
     #[test]
     fn a_decision_that_takes_too_long_is_ended_and_three_in_a_row_trip() {
         let (slurm, mut breaker) = breaker();
-        breaker.max_decision_time = Duration::ZERO;
+        breaker.breaker.max_decision_time = Duration::ZERO;
         slurm.0.borrow_mut().jobs.insert(2, job(2, 1));
         let is_pending = || slurm.0.borrow().jobs[&2].state == ObservedState::Pending;
         for (now, logged) in [(2010, 1), (2020, 2)] {
-            breaker.tick(Time::from_seconds(now));
+            breaker.tick(now);
             assert!(breaker.is_active() && is_pending());
             assert_eq!(slurm.0.borrow().errors.len(), logged, "one line for each");
         }
-        assert_eq!(breaker.stopwatch.times().decisions_ended, 2);
-        breaker.tick(Time::from_seconds(2040));
+        assert_eq!(breaker.breaker.stopwatch.times().decisions_ended, 2);
+        breaker.tick(2040);
         assert!(!breaker.is_active() && is_pending());
         let errors = slurm.0.borrow().errors.clone();
         let last = errors.last().expect("it is said");
@@ -476,11 +319,7 @@ mod tests {
             "{last}"
         );
         assert!(slurm.0.borrow().handed_over);
-        assert!(
-            breaker
-                .history_for_reset(Time::from_seconds(9999))
-                .is_some()
-        );
+        assert!(breaker.is_reset_due(9999));
     }
 
     #[test]
@@ -496,78 +335,52 @@ mod tests {
         ] {
             let id = u32::try_from(now).expect("positive");
             slurm.0.borrow_mut().jobs.insert(id, job(id, 1));
-            breaker.max_decision_time = longest;
-            breaker.tick(Time::from_seconds(now));
+            breaker.breaker.max_decision_time = longest;
+            breaker.tick(now);
             assert!(breaker.is_active(), "{now}");
         }
         assert_eq!(slurm.0.borrow().jobs[&2010].state, ObservedState::Running);
         assert_eq!(slurm.0.borrow().jobs[&2110].state, ObservedState::Pending);
     }
 
-    /// Has the next pass take too long, and one tick done.
-    fn trip_by_time(breaker: &mut CircuitBreaker<FakeSlurm, FakeDaemons>, now: Time) {
-        breaker.max_pass_time = Duration::ZERO;
-        breaker.agent.refresh();
-        breaker.tick(now);
-        assert!(!breaker.is_active());
-    }
-
     #[test]
     fn breaker_resets_once_after_a_pass_that_took_too_long() {
         let (slurm, mut breaker) = breaker();
-        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        breaker.trip_by_time(2010);
         assert!(slurm.0.borrow().handed_over);
         let error = slurm.0.borrow().errors[0].clone();
         assert!(error.ends_with("for 10 minutes; then one retry"), "{error}");
-        assert_eq!(breaker.status().rearms, Some(2610.0));
+        assert_eq!(breaker.life.status().rearms, Some(2610.0));
         for seconds in 2010..2610 {
-            breaker.tick(Time::from_seconds(seconds));
-            assert_eq!(breaker.history_for_reset(Time::from_seconds(seconds)), None);
+            breaker.tick(seconds);
+            assert!(!breaker.is_reset_due(seconds));
         }
-        let now = Time::from_seconds(2610);
-        let history = breaker.history_for_reset(now).expect("its time is over");
-        let (_, again) = super::tests::breaker();
-        let mut again = again.with_history(history.clone(), now);
-        assert_eq!(again.status().trips, 1, "it is not forgotten");
-        trip_by_time(&mut again, Time::from_seconds(2620));
-        assert_eq!(
-            again.history_for_reset(Time::from_seconds(9999)),
-            None,
-            "once"
-        );
-        let (_, later) = super::tests::breaker();
-        let mut later = later.with_history(history, now);
-        trip_by_time(&mut later, Time::from_seconds(2610 + 3600));
-        assert!(
-            later.history_for_reset(Time::from_seconds(9999)).is_some(),
-            "an hour went well"
-        );
-    }
-
-    /// A parked job of so many MiB on the node of job 1.
-    fn park(slurm: &FakeSlurm, id: u32, memory: u64) {
-        let mut world = slurm.0.borrow_mut();
-        let place = world.jobs[&1].places[0].clone();
-        let parked = dfrs_agent::slurm::records::ObservedJob {
-            state: ObservedState::Suspended,
-            places: vec![dfrs_agent::slurm::records::ObservedPlace {
-                memory_mib: 0,
-                ..place
-            }],
-            ..job(id, 1)
-        }
-        .requesting(|request| request.memory = memory);
-        world.jobs.insert(id, parked);
+        assert!(breaker.is_reset_due(2610), "its time is over");
+        let events = [
+            PluginEvent::ResetDue,
+            PluginEvent::Configured(Ok(Mode::Full)),
+            PluginEvent::Started,
+        ];
+        let reset = breaker.life.through(events, Time::from_seconds(2610));
+        let (_, mut again) = super::tests::breaker();
+        again.life = reset.clone();
+        assert_eq!(again.life.status().trips, 1, "it is not forgotten");
+        again.trip_by_time(2620);
+        assert!(!again.is_reset_due(9999), "once");
+        let (_, mut later) = super::tests::breaker();
+        later.life = reset;
+        later.trip_by_time(2610 + 3600);
+        assert!(later.is_reset_due(9999), "an hour went well");
     }
 
     /// A breaker that has seen a parked job, 2, which does not fit beside job 1, and then tripped.
-    fn tripped_with_one_parked() -> (FakeSlurm, CircuitBreaker<FakeSlurm, FakeDaemons>) {
+    fn tripped_with_one_parked() -> (FakeSlurm, Trial) {
         let (slurm, mut breaker) = breaker();
         park(&slurm, 2, 950);
         slurm.0.borrow_mut().updates = 2009;
-        breaker.tick(Time::from_seconds(2009));
+        breaker.tick(2009);
         assert!(breaker.is_active());
-        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        breaker.trip_by_time(2010);
         (slurm, breaker)
     }
 
@@ -582,19 +395,19 @@ mod tests {
             "{error}"
         );
         for seconds in 2010..2100 {
-            breaker.tick(Time::from_seconds(seconds));
+            breaker.tick(seconds);
         }
         assert!(!slurm.0.borrow().handed_over, "job 1 has its memory");
         slurm.0.borrow_mut().end(1);
         let mut back = None;
         for seconds in 2100..2110 {
-            breaker.tick(Time::from_seconds(seconds));
+            breaker.tick(seconds);
             let runs = slurm.0.borrow().jobs[&2].state == ObservedState::Running;
             assert!(runs || !slurm.0.borrow().handed_over);
             back = back.or(slurm.0.borrow().handed_over.then_some(seconds));
         }
         assert_eq!(back, Some(2102), "it has its memory at 2100, and runs then");
-        assert_eq!(breaker.health, Health::Open);
+        assert!(breaker.is_open());
         assert_eq!(slurm.0.borrow().errors.len(), 1);
     }
 
@@ -603,7 +416,7 @@ mod tests {
         let (slurm, mut breaker) = tripped_with_one_parked();
         let mut handed_over = None;
         for seconds in 2010..6000 {
-            breaker.tick(Time::from_seconds(seconds));
+            breaker.tick(seconds);
             handed_over = handed_over.or(slurm.0.borrow().handed_over.then_some(seconds));
         }
         assert_eq!(handed_over, Some(2010 + 3600));
@@ -613,13 +426,13 @@ mod tests {
                 "jobs that DFRS parked (1) are not back after 60 minutes: backfill schedules all partitions now, and may take their memory"
             ]
         );
-        assert_eq!(breaker.status().state, BreakerState::StandingDown);
+        assert_eq!(breaker.life.status().state, BreakerState::StandingDown);
         slurm.0.borrow_mut().end(1);
         for seconds in 6000..6010 {
-            breaker.tick(Time::from_seconds(seconds));
+            breaker.tick(seconds);
         }
         assert_eq!(slurm.0.borrow().jobs[&2].state, ObservedState::Running);
-        assert_eq!(breaker.health, Health::Open);
+        assert!(breaker.is_open());
     }
 
     #[test]
@@ -628,7 +441,7 @@ mod tests {
         slurm.0.borrow_mut().panic = true;
         let mut handed_over = None;
         for seconds in 2010..6000 {
-            breaker.tick(Time::from_seconds(seconds));
+            breaker.tick(seconds);
             handed_over = handed_over.or(slurm.0.borrow().handed_over.then_some(seconds));
         }
         assert_eq!(handed_over, Some(2010 + 3600));
@@ -643,9 +456,9 @@ mod tests {
             ..PassReport::default()
         };
         let took = Took::default();
-        assert_eq!(breaker.problem_of(&dropped(2), &took), None);
+        assert_eq!(breaker.breaker.problem_of(&dropped(2), &took), None);
         let why = "3 decisions in a row had no valid plan".to_owned();
-        let problem = breaker.problem_of(&dropped(3), &took);
+        let problem = breaker.breaker.problem_of(&dropped(3), &took);
         assert_eq!(problem, Some((why, Cause::Defect)));
     }
 
@@ -653,42 +466,32 @@ mod tests {
     fn breaker_does_not_reset_after_a_panic() {
         let (slurm, mut breaker) = breaker();
         slurm.0.borrow_mut().panic = true;
-        breaker.tick(Time::from_seconds(2010));
-        assert_eq!(breaker.history_for_reset(Time::from_seconds(9999)), None);
+        breaker.tick(2010);
+        assert!(!breaker.is_reset_due(9999));
         slurm.0.borrow_mut().panic = false;
     }
 
     #[test]
     fn breaker_does_not_reset_after_a_panic_while_restoring() {
         let (slurm, mut breaker) = breaker();
-        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        breaker.trip_by_time(2010);
         slurm.0.borrow_mut().panic = true;
-        breaker.tick(Time::from_seconds(2011));
-        assert_eq!(breaker.history_for_reset(Time::from_seconds(9999)), None);
+        breaker.tick(2011);
+        assert!(!breaker.is_reset_due(9999));
         slurm.0.borrow_mut().panic = false;
     }
 
     #[test]
     fn job_whose_restore_panics_is_skipped_and_the_others_resume() {
         let (slurm, mut breaker) = breaker();
-        let park = |id: u32| {
-            let mut world = slurm.0.borrow_mut();
-            let place = world.jobs[&1].places[0].clone();
-            let parked = dfrs_agent::slurm::records::ObservedJob {
-                state: ObservedState::Suspended,
-                places: vec![dfrs_agent::slurm::records::ObservedPlace {
-                    memory_mib: 0,
-                    ..place
-                }],
-                ..job(id, 1)
-            };
-            world.jobs.insert(id, parked);
-        };
-        [2, 3, 4].into_iter().for_each(park);
+        let memory = job(1, 1).request.memory;
+        for id in [2, 3, 4] {
+            park(&slurm, id, memory);
+        }
         slurm.0.borrow_mut().panic_about.insert(3);
-        trip_by_time(&mut breaker, Time::from_seconds(2010));
+        breaker.trip_by_time(2010);
         for seconds in 2011..2030 {
-            breaker.tick(Time::from_seconds(seconds));
+            breaker.tick(seconds);
         }
         let state = |id: u32| slurm.0.borrow().jobs[&id].state;
         assert_eq!(
@@ -699,11 +502,11 @@ mod tests {
                 ObservedState::Running
             ]
         );
-        assert_eq!(breaker.health, Health::Open, "nothing else is to be done");
+        assert!(breaker.is_open(), "nothing else is to be done");
         let errors = slurm.0.borrow().errors.clone();
         let about = errors.iter().filter(|line| line.contains("job 3"));
         assert_eq!(about.count(), 1, "{errors:?}");
-        assert_eq!(breaker.history_for_reset(Time::from_seconds(9999)), None);
+        assert!(!breaker.is_reset_due(9999));
     }
 
     #[test]
@@ -712,25 +515,15 @@ mod tests {
         let (slurm, mut breaker) = breaker_with(daemons.clone());
         let node = slurm.0.borrow().nodes[0].name.clone();
         daemons.0.borrow_mut().outdated.insert(node);
-        let place = slurm.0.borrow().jobs[&1].places[0].clone();
-        let parked = dfrs_agent::slurm::records::ObservedJob {
-            state: ObservedState::Suspended,
-            places: vec![dfrs_agent::slurm::records::ObservedPlace {
-                memory_mib: 0,
-                ..place
-            }],
-            ..job(2, 1)
-        };
-        slurm.0.borrow_mut().jobs.insert(2, parked);
-        breaker.only_gives_back = true;
-        breaker.health = Health::StandingDown(Time::from_seconds(2010));
+        park(&slurm, 2, job(1, 1).request.memory);
+        breaker.life = PluginLife::begun(Mode::Shadow, Time::from_seconds(2010));
         let mut begins = None;
         for seconds in 2010..2040 {
             if seconds == 2021 {
                 daemons.0.borrow_mut().outdated.clear();
             }
-            breaker.tick(Time::from_seconds(seconds));
-            if breaker.is_done() {
+            breaker.tick(seconds);
+            if breaker.life.is_given_back() {
                 begins = begins.or(Some(seconds));
             }
         }
@@ -745,11 +538,11 @@ mod tests {
     fn panic_while_standing_down_is_logged_and_retried_with_backoff() {
         let (slurm, mut breaker) = breaker();
         slurm.0.borrow_mut().panic = true;
-        breaker.tick(Time::from_seconds(2010));
+        breaker.tick(2010);
         let (mut now, mut tries) = (2010, Vec::new());
         while tries.len() < 3 {
             let before = slurm.0.borrow().errors.len();
-            breaker.tick(Time::from_seconds(now));
+            breaker.tick(now);
             if slurm.0.borrow().errors.len() > before {
                 tries.push(now);
             }
@@ -757,12 +550,12 @@ mod tests {
         }
         assert_eq!(tries, [2010, 2014, 2022]);
         slurm.0.borrow_mut().panic = false;
-        breaker.tick(Time::from_seconds(2040));
+        breaker.tick(2040);
         let logged = slurm.0.borrow().errors.len();
         for now in 2041..2400 {
-            breaker.tick(Time::from_seconds(now));
+            breaker.tick(now);
         }
         assert_eq!(slurm.0.borrow().errors.len(), logged, "all is back");
-        assert_eq!(breaker.health, Health::Open);
+        assert!(breaker.is_open());
     }
 }

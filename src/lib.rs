@@ -1,6 +1,6 @@
 //! The Slurm plugin `sched/dfrs`: the reconciler of [`dfrs_agent`] inside slurmctld. Here are the
-//! ABI, the thread, the breaker, the calls through the C shim, the messages to the nodes, and the
-//! files.
+//! ABI, the thread, the life of DFRS, the breaker, the calls through the C shim, the messages to the
+//! nodes, and the files.
 
 // Without the shim there are no symbols for slurmctld to load: that is no plugin. Tests, clippy and
 // documentation of the rest need none.
@@ -18,6 +18,7 @@ pub mod histogram;
 pub mod host;
 mod journal_file;
 mod library;
+pub mod life;
 #[cfg(not(no_slurm))]
 mod live;
 pub mod log;

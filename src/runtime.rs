@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::host::PluginHost;
 use crate::library;
+use crate::life::PluginEvent;
 use crate::scheduler::PluginScheduler;
 
 /// How often the agent looks whether there is something to do.
@@ -15,22 +16,18 @@ const TICK: Duration = Duration::from_millis(100);
 /// the state file three, the journal two, the status file one).
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum RuntimeRequest {
-    None,
     Reload,
-    /// The breaker is reset after its timeout.
-    Reset,
-    /// What was to be given back is.
-    GivenBack,
-    /// Partitions are no more as DFRS needs them, or are again.
-    PartitionsChanged,
     Stop,
 }
 
+/// The last one that was not served yet.
+type LastRequest = (Mutex<Option<RuntimeRequest>>, Condvar);
+
 /// The running thread.
 pub struct Runtime {
-    request: Arc<(Mutex<RuntimeRequest>, Condvar)>,
+    request: Arc<LastRequest>,
     thread: JoinHandle<()>,
     /// Closed when the thread ends, however it does.
     ended: Receiver<()>,
@@ -43,7 +40,7 @@ impl Runtime {
     ///
     /// The system's, if it has no thread to give.
     pub fn start(host: impl PluginHost) -> std::io::Result<Self> {
-        let request = Arc::new((Mutex::new(RuntimeRequest::None), Condvar::new()));
+        let request = Arc::new(LastRequest::default());
         let shared = Arc::clone(&request);
         let (end, ended) = channel();
         let thread = std::thread::Builder::new()
@@ -88,70 +85,48 @@ impl Runtime {
             .request
             .0
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = request;
+            .unwrap_or_else(PoisonError::into_inner) = Some(request);
         self.request.1.notify_one();
     }
 }
 
-fn run(host: &impl PluginHost, request: &(Mutex<RuntimeRequest>, Condvar)) {
-    let mut scheduler = PluginScheduler::set_up(host, None);
-    loop {
-        match serve(&mut scheduler, host, request) {
-            RuntimeRequest::Stop => break,
-            // Slurm calls for it right after the start, too.
-            RuntimeRequest::Reload if scheduler.still_fits(host) => scheduler.refresh(),
-            RuntimeRequest::Reload => {
-                scheduler.show_no_yields();
-                let unkept = scheduler.finish(host);
-                scheduler = PluginScheduler::set_up(host, unkept);
-            }
-            RuntimeRequest::Reset => scheduler = scheduler.reset(host),
-            RuntimeRequest::PartitionsChanged => {
-                scheduler.show_no_yields();
-                scheduler = scheduler.with_changed_partitions(host);
-            }
-            RuntimeRequest::GivenBack => {
-                scheduler = scheduler.without_restored_partitions(host);
-            }
-            RuntimeRequest::None => {}
-        }
+fn run(host: &impl PluginHost, request: &LastRequest) {
+    let mut scheduler = PluginScheduler::set_up(host);
+    while !scheduler.is_stopped() {
+        let event = serve(&mut scheduler, host, request);
+        scheduler.happen(event, host);
     }
-    // The next process reads the file.
-    let _ = scheduler.finish(host);
 }
 
-/// Ticks until there is a request.
+/// Ticks until something happens.
 fn serve<T: PluginHost>(
     scheduler: &mut PluginScheduler<T::Slurm>,
     host: &T,
-    request: &(Mutex<RuntimeRequest>, Condvar),
-) -> RuntimeRequest {
+    (request, requested): &LastRequest,
+) -> PluginEvent {
     loop {
         let again = scheduler.tick();
         scheduler.report(host);
         scheduler.explain(host);
-        if scheduler.is_reset_due() {
-            return RuntimeRequest::Reset;
+        if let Some(event) = scheduler.notice(host) {
+            return event;
         }
-        if scheduler.has_given_back() {
-            return RuntimeRequest::GivenBack;
-        }
-        if scheduler.partitions_changed(host) {
-            return RuntimeRequest::PartitionsChanged;
-        }
-        let guard = request.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut guard = if *guard == RuntimeRequest::None && !again {
-            request
-                .1
+        let mut guard = request.lock().unwrap_or_else(PoisonError::into_inner);
+        if guard.is_none() && !again {
+            guard = requested
                 .wait_timeout(guard, TICK)
                 .unwrap_or_else(PoisonError::into_inner)
-                .0
-        } else {
-            guard
-        };
-        let asked = std::mem::replace(&mut *guard, RuntimeRequest::None);
-        if asked != RuntimeRequest::None {
-            return asked;
+                .0;
+        }
+        let asked = guard.take();
+        drop(guard);
+        match asked {
+            Some(RuntimeRequest::Stop) => return PluginEvent::Stop,
+            Some(RuntimeRequest::Reload) => {
+                let is_same = scheduler.still_fits(host);
+                return PluginEvent::Reconfigured { is_same };
+            }
+            None => {}
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What one dfrs.conf leads to: an agent behind a breaker, or nothing but Slurm's own backfill; and the status
-//! file, which shows it.
+//! Carries out what [`crate::life`] says: an agent behind a breaker, or nothing but Slurm's own backfill, by one
+//! dfrs.conf after the other; and the status file, which shows it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,11 +15,12 @@ use dfrs_agent::{Agent, Ports};
 use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::{Config, Mode, NeedsSource};
 
-use crate::breaker::{BreakerHistory, CircuitBreaker};
+use crate::breaker::CircuitBreaker;
 use crate::daemons::{NodeDaemons, Traffic};
 use crate::explain::Explainer;
 use crate::host::PluginHost;
 use crate::journal_file;
+use crate::life::{AgentRole, PluginAction, PluginEvent, PluginLife};
 use crate::recorder;
 use crate::state_file::{self, StateFile};
 use crate::status::{Reporter, StatusFacts};
@@ -27,14 +28,16 @@ use crate::stopwatch::Stopwatch;
 use crate::watched::panic_text;
 
 const SECOND: i64 = 1_000_000;
+const NO_CONFIG: &str = "there is no dfrs.conf";
 
-/// What one dfrs.conf led to.
+/// What there is of DFRS.
 pub(crate) struct PluginScheduler<S> {
+    life: PluginLife,
     config: Option<Config>,
     core: Option<Core<S>>,
+    /// The state of the agent before, where it is newer than the file, until the next one is set up.
+    unkept: Option<State>,
     slurm_conf: SlurmConf,
-    /// The problem that was logged.
-    problem: Option<String>,
     /// None: it has panicked; scheduling goes on without.
     reporter: Option<Reporter>,
     explainer: ExplainerState,
@@ -83,114 +86,144 @@ struct Gauges {
 }
 
 impl<S: Slurm> PluginScheduler<S> {
-    /// Reads dfrs.conf and makes an agent, or leaves everything to Slurm's own backfill. `unkept`: the state of
-    /// the agent before, where it is newer than the file.
-    pub(crate) fn set_up(host: &impl PluginHost<Slurm = S>, unkept: Option<State>) -> Self {
-        let config = read_config(&host.conf_directory());
-        Self::set_up_with(host, config, unkept, None, give_back)
+    /// Reads dfrs.conf and starts an agent, or leaves everything to Slurm's own backfill.
+    pub(crate) fn set_up(host: &impl PluginHost<Slurm = S>) -> Self {
+        let mut scheduler = Self {
+            life: PluginLife::default(),
+            config: None,
+            core: None,
+            unkept: None,
+            slurm_conf: SlurmConf::new(true, 0),
+            reporter: None,
+            explainer: ExplainerState::No,
+        };
+        scheduler.happen(PluginEvent::Reconfigured { is_same: false }, host);
+        scheduler
     }
 
-    /// `reported`: the problem that was logged already. `give_back`: makes what gives back what was
-    /// parked, if anything was and DFRS has to.
-    fn set_up_with<T: PluginHost<Slurm = S>>(
-        host: &T,
+    /// Does what follows from this event, and from what that leads to.
+    pub(crate) fn happen(&mut self, event: PluginEvent, host: &impl PluginHost<Slurm = S>) {
+        let mut event = Some(event);
+        while let Some(happened) = event.take() {
+            let now = self.now();
+            let (life, actions) = self.life.after(happened, now);
+            for action in actions {
+                event = self.perform(action, host, now).or(event);
+            }
+            self.life = life;
+        }
+    }
+
+    /// Returns the event that this leads to, if any.
+    fn perform(
+        &mut self,
+        action: PluginAction,
+        host: &impl PluginHost<Slurm = S>,
+        now: Time,
+    ) -> Option<PluginEvent> {
+        match action {
+            PluginAction::Log(level, text) => host.log(level, &text),
+            PluginAction::ReadConfig => {
+                return Some(self.configure(read_config(&host.conf_directory()), host));
+            }
+            PluginAction::KeepConfig => {
+                let config = self.config.take().ok_or_else(|| NO_CONFIG.to_owned());
+                return Some(self.configure(config, host));
+            }
+            PluginAction::Start(role) => return Some(self.start(role, host)),
+            PluginAction::HidePartitions => {
+                let core = self.core.as_ref();
+                let partitions = core.map(|core| core.breaker.agent().partitions());
+                host.hide_from_backfill(&partitions.unwrap_or_default());
+            }
+            PluginAction::Report(problem) => {
+                self.unkept = None;
+                let core = self.core.as_ref();
+                self.explainer = core.map_or(ExplainerState::No, |_| ExplainerState::NotYet);
+                self.reporter = Some(start_reporter(host, self.config.as_ref(), problem));
+            }
+            PluginAction::End => {
+                let core = self.core.as_mut();
+                self.unkept = core.and_then(|core| core.breaker.finish(now));
+                self.explainer = ExplainerState::No;
+                if let Some(mut reporter) = self.reporter.take() {
+                    reporter.finish(self.facts(host), wall());
+                }
+                // With what it has open: the next one opens the same files.
+                self.core = None;
+            }
+            of_agent => {
+                if let Some(core) = &mut self.core {
+                    core.breaker.perform(&of_agent, now);
+                }
+            }
+        }
+        None
+    }
+
+    /// Looks whether slurm.conf and the partitions are as this dfrs.conf needs them.
+    fn configure(
+        &mut self,
         config: Result<Config, String>,
-        unkept: Option<State>,
-        reported: Option<String>,
-        give_back: impl FnOnce(&T, Option<State>, Option<&Config>) -> Option<Core<S>>,
-    ) -> Self {
-        let (config, mut problem) = match config {
-            Ok(config) => (Some(config), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        let wanted = config.as_ref().filter(|config| config.mode != Mode::Off);
+        host: &impl PluginHost<Slurm = S>,
+    ) -> PluginEvent {
         let changed_at = host.partitions_changed_at();
+        let wanted = config.as_ref().ok();
+        let wanted = wanted.filter(|config| config.mode != Mode::Off);
         let misfit = wanted.and_then(|config| host.conf_problem(config));
-        let slurm_conf = SlurmConf::new(misfit.is_none(), changed_at);
-        problem = problem.or(misfit);
-        let wanted = wanted.filter(|_| problem.is_none());
-        let rests = config.as_ref().filter(|config| config.mode != Mode::Full);
-        let rests = rests.filter(|_| problem.is_none());
-        // One agent at a time: both would write the same files.
-        let mut start = |mode| {
-            let config = wanted.filter(|config| config.mode == mode)?;
-            make_core(host, config, unkept.clone())
-                .inspect_err(|why| problem = Some(why.clone()))
-                .ok()
+        self.slurm_conf = SlurmConf::new(misfit.is_none(), changed_at);
+        let mode = config.as_ref().map(|config| config.mode);
+        let mode = misfit.map_or_else(|| mode.map_err(Clone::clone), Err);
+        self.config = config.ok();
+        PluginEvent::Configured(mode)
+    }
+
+    fn start(&mut self, role: AgentRole, host: &impl PluginHost<Slurm = S>) -> PluginEvent {
+        let (config, unkept) = (self.config.as_ref(), self.unkept.clone());
+        let core = match role {
+            AgentRole::GiveBack(mode) => {
+                let next = config.filter(|_| mode.is_some());
+                give_back(host, unkept, next).ok_or(PluginEvent::NothingToGiveBack)
+            }
+            AgentRole::Schedule | AgentRole::Watch => config
+                .ok_or_else(|| NO_CONFIG.to_owned())
+                .and_then(|config| make_core(host, config, unkept))
+                .map_err(PluginEvent::NotStarted),
         };
-        let withheld = start(Mode::Full).or_else(|| give_back(host, unkept.clone(), rests));
-        let partitions = withheld
-            .as_ref()
-            .map(|core| core.breaker.agent().partitions());
-        host.hide_from_backfill(&partitions.unwrap_or_default());
-        let core = withheld.or_else(|| start(Mode::Shadow));
-        if let Some(problem) = problem.as_ref().filter(|_| problem != reported) {
-            let text = format!("{problem}; DFRS is off, backfill schedules all partitions");
-            host.log(LogLevel::Error, &text);
-        }
-        let explainer = if core.is_some() {
-            ExplainerState::NotYet
+        core.map_or_else(
+            |event| event,
+            |core| {
+                self.core = Some(core);
+                PluginEvent::Started
+            },
+        )
+    }
+
+    /// What has happened by itself, if anything.
+    pub(crate) fn notice(&mut self, host: &impl PluginHost<Slurm = S>) -> Option<PluginEvent> {
+        let core = self.core.as_ref();
+        let is_reset_due = |core: &Core<S>| self.life.is_reset_due(core.clock.ahead().time(wall()));
+        let has_given_back = |core: &Core<S>| core.breaker.agent().has_given_back();
+        if core.is_some_and(is_reset_due) {
+            Some(PluginEvent::ResetDue)
+        } else if self.life.is_given_back()
+            || self.life.is_active() && core.is_some_and(has_given_back)
+        {
+            Some(PluginEvent::GivenBack)
         } else {
-            ExplainerState::No
-        };
-        let reporter = start_reporter(host, config.as_ref(), problem.clone());
-        Self {
-            config,
-            core,
-            slurm_conf,
-            problem,
-            reporter: Some(reporter),
-            explainer,
+            let is_changed = self.partitions_changed(host);
+            is_changed.then_some(PluginEvent::PartitionsChanged)
         }
     }
 
-    /// Whether DFRS is disabled because of the machine, and its reset is due.
-    pub(crate) fn is_reset_due(&self) -> bool {
-        let core = self.core.as_ref();
-        core.is_some_and(|core| core.history_for_reset().is_some())
-    }
-
-    /// Resumes with the dfrs.conf that it had: another one is read when a reconfigure requests it.
-    pub(crate) fn reset(self, host: &impl PluginHost<Slurm = S>) -> Self {
-        let core = self.core.as_ref();
-        let history = core.and_then(Core::history_for_reset);
-        let config = self.config.clone().ok_or("there is no dfrs.conf");
-        let unkept = self.finish(host);
-        host.log(LogLevel::Info, "breaker reset, DFRS enabled again");
-        let config = config.map_err(str::to_owned);
-        let mut next = Self::set_up_with(host, config, unkept, None, give_back);
-        if let (Some(mut core), Some(history)) = (next.core.take(), history) {
-            let now = core.now();
-            next.core = Some(Core {
-                breaker: core.breaker.with_history(history, now),
-                ..core
-            });
-        }
-        next
-    }
-
-    /// Whether what was to be given back is: partitions that were taken out of dfrs.conf, or, before DFRS only
-    /// watches or is off, everything.
-    pub(crate) fn has_given_back(&self) -> bool {
-        self.core.as_ref().is_some_and(|core| {
-            let breaker = &core.breaker;
-            let partitions = breaker.is_active() && breaker.agent().has_given_back();
-            partitions || breaker.is_done()
-        })
-    }
-
-    /// Goes on without what was given back, with the dfrs.conf that it had.
-    pub(crate) fn without_restored_partitions(self, host: &impl PluginHost<Slurm = S>) -> Self {
-        let config = self.config.clone().ok_or("there is no dfrs.conf");
-        let reported = self.problem.clone();
-        let unkept = self.finish(host);
-        let config = config.map_err(str::to_owned);
-        Self::set_up_with(host, config, unkept, reported, |_, _, _| None)
+    /// Whether the thread is to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.life.is_stopped()
     }
 
     /// Whether partitions were changed (`scontrol update partition`) in such a way that slurm.conf is no more
     /// as DFRS needs it, or is again. Looks only if they were changed since it last looked.
-    pub(crate) fn partitions_changed(&mut self, host: &impl PluginHost<Slurm = S>) -> bool {
+    fn partitions_changed(&mut self, host: &impl PluginHost<Slurm = S>) -> bool {
         let changed_at = host.partitions_changed_at();
         let is_news = self.slurm_conf.changed_at != Some(changed_at);
         let config = self.config.as_ref().filter(|_| is_news);
@@ -203,20 +236,12 @@ impl<S: Slurm> PluginScheduler<S> {
         fits != before
     }
 
-    /// Goes on with the dfrs.conf that it had, as partitions have changed.
-    pub(crate) fn with_changed_partitions(self, host: &impl PluginHost<Slurm = S>) -> Self {
-        let config = self.config.clone().ok_or("there is no dfrs.conf");
-        let unkept = self.finish(host);
-        let config = config.map_err(str::to_owned);
-        Self::set_up_with(host, config, unkept, None, give_back)
-    }
-
     /// Does what is due. Returns whether the next tick need not wait.
     pub(crate) fn tick(&mut self) -> bool {
         let core = self.core.as_mut();
         core.is_some_and(|core| {
             let now = core.now();
-            core.breaker.tick(now)
+            core.breaker.tick(&mut self.life, now)
         })
     }
 
@@ -226,7 +251,7 @@ impl<S: Slurm> PluginScheduler<S> {
             return;
         };
         let report = || {
-            let happened = self.core.as_ref().map_or(0, Core::change_count);
+            let happened = self.change_count();
             if reporter.is_due(happened, Instant::now()) && host.is_primary() {
                 reporter.report(self.facts(host), happened, wall());
             }
@@ -279,50 +304,33 @@ impl<S: Slurm> PluginScheduler<S> {
         }
     }
 
+    /// Grows with what a reader of the status file may want to know at once.
+    fn change_count(&self) -> u64 {
+        let passes = |core: &Core<S>| core.gauges.stopwatch.passes();
+        self.core.as_ref().map_or(0, passes) + u64::from(self.life.status().trips)
+    }
+
     fn facts(&self, host: &impl PluginHost<Slurm = S>) -> StatusFacts {
         let facts = self.core.as_ref().map(Core::facts).unwrap_or_default();
         StatusFacts {
+            breaker: self.life.status(),
             locks: host.lock_times(),
             ..facts
         }
     }
 
-    /// Whether nothing that it was set up from has changed.
+    /// DFRS's time, by the agent's clock if there is one.
+    fn now(&mut self) -> Time {
+        self.core.as_mut().map_or_else(wall, Core::now)
+    }
+
+    /// Whether there is an agent, and nothing that it was set up from has changed.
     pub(crate) fn still_fits(&self, host: &impl PluginHost<Slurm = S>) -> bool {
-        let core = self.core.as_ref();
-        let active = core.is_some_and(|core| core.breaker.is_active());
-        let Some(config) = self.config.as_ref().filter(|_| active) else {
-            return false;
-        };
-        read_config(&host.conf_directory()).as_ref() == Ok(config)
-            && host.conf_problem(config).is_none()
-    }
-
-    pub(crate) fn refresh(&mut self) {
-        if let Some(core) = &mut self.core {
-            core.breaker.refresh();
-        }
-    }
-
-    /// Removes the yields that Slurm's own tools show: the next dfrs.conf may not show them.
-    pub(crate) fn show_no_yields(&mut self) {
-        if let Some(core) = &mut self.core {
-            core.breaker.show_no_yields();
-        }
-    }
-
-    /// Ends it, with what it has open: the next one opens the same files. Returns its state, if that could not
-    /// be kept.
-    pub(crate) fn finish(mut self, host: &impl PluginHost<Slurm = S>) -> Option<State> {
-        let unkept = self.core.as_mut().and_then(|core| {
-            let now = core.now();
-            core.breaker.finish(now)
-        });
-        self.explainer = ExplainerState::No;
-        if let Some(mut reporter) = self.reporter.take() {
-            reporter.finish(self.facts(host), wall());
-        }
-        unkept
+        let config = self.config.as_ref().filter(|_| self.life.is_active());
+        config.is_some_and(|config| {
+            read_config(&host.conf_directory()).as_ref() == Ok(config)
+                && host.conf_problem(config).is_none()
+        })
     }
 }
 
@@ -334,21 +342,9 @@ impl<S: Slurm> Core<S> {
         now
     }
 
-    /// What led to its rest, if that is over.
-    fn history_for_reset(&self) -> Option<BreakerHistory> {
-        self.breaker
-            .history_for_reset(self.clock.ahead().time(wall()))
-    }
-
-    /// Grows with what a reader of the status file may want to know at once.
-    fn change_count(&self) -> u64 {
-        self.gauges.stopwatch.passes() + u64::from(self.breaker.status().trips)
-    }
-
     fn facts(&self) -> StatusFacts {
         let agent = self.breaker.agent();
         StatusFacts {
-            breaker: self.breaker.status(),
             counts: agent.counts(),
             job_metrics: agent.job_metrics(self.clock.ahead().time(wall())),
             done: agent.done(),
@@ -386,13 +382,6 @@ fn status_directory(host: &impl PluginHost, config: Option<&Config>) -> PathBuf 
     asked.unwrap_or_else(|| host.state_directory())
 }
 
-/// An agent, its clock, and what of it the status file shows.
-type StartedAgent<T> = (
-    Agent<<T as PluginHost>::Slurm, NodeDaemons>,
-    MonotonicClock,
-    Gauges,
-);
-
 /// # Errors
 ///
 /// One line on why there is none.
@@ -410,12 +399,7 @@ fn make_core<T: PluginHost>(
             config.policy, config.mode
         ),
     );
-    let (agent, clock, gauges) = start_agent(host, config, unkept)?;
-    Ok(Core {
-        breaker: CircuitBreaker::new(agent, gauges.stopwatch.clone()),
-        clock,
-        gauges,
-    })
+    start_agent(host, config, unkept)
 }
 
 /// Where slurmctld does not learn which nodes a message has not reached, their acknowledgements are
@@ -443,8 +427,9 @@ fn without_unacknowledged_features(host: &impl PluginHost, config: &Config) -> C
     config
 }
 
-/// A breaker that gives back what was parked before DFRS was switched off, if there is anything. `next`: the
-/// dfrs.conf by which it does nothing else, or watches then.
+/// What gives back what was parked before DFRS was switched off, if there may be anything. `next`: the dfrs.conf by
+/// which it does nothing else, or watches then. The next agent sends the nodes nothing about it, so the nodes have to
+/// confirm all of it before this one ends.
 fn give_back<T: PluginHost>(
     host: &T,
     unkept: Option<State>,
@@ -467,25 +452,19 @@ fn give_back<T: PluginHost>(
         };
         host.log(LogLevel::Info, text);
     }
-    let (agent, mut clock, gauges) = start_agent(host, &config, unkept)
+    start_agent(host, &config, unkept)
         .inspect_err(|problem| {
             let text = format!("jobs that DFRS parked are not back: {problem}");
             host.log(LogLevel::Error, &text);
         })
-        .ok()?;
-    let now = clock.read(wall());
-    Some(Core {
-        breaker: CircuitBreaker::giving_back(agent, gauges.stopwatch.clone(), now),
-        clock,
-        gauges,
-    })
+        .ok()
 }
 
 fn start_agent<T: PluginHost>(
     host: &T,
     config: &Config,
     unkept: Option<State>,
-) -> Result<StartedAgent<T>, String> {
+) -> Result<Core<T::Slurm>, String> {
     let no_thread = |problem: std::io::Error| format!("no thread: {problem}");
     let path = state_file::path_in(&host.state_directory());
     let (journal, gauge) = open_journal(host, config).unzip();
@@ -523,7 +502,11 @@ fn start_agent<T: PluginHost>(
     };
     let mut agent = Agent::new(ports, config.clone(), state, now);
     agent.set_ahead(clock.ahead());
-    Ok((agent, clock, gauges))
+    Ok(Core {
+        breaker: CircuitBreaker::new(agent, gauges.stopwatch.clone()),
+        clock,
+        gauges,
+    })
 }
 
 fn open_journal(

@@ -111,7 +111,11 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("crates/dfrs-proto/src/", &["dfrs_papers"]),
     ("crates/dfrs-scenario/src/", &["dfrs_papers"]),
     // The plugin: the thread above what it does, and what that needs of slurmctld below.
-    ("src/host.rs", &["breaker", "scheduler", "runtime"]),
+    ("src/host.rs", &["life", "breaker", "scheduler", "runtime"]),
+    (
+        "src/life",
+        &["host", "live", "shim", "breaker", "scheduler", "runtime"],
+    ),
     ("src/breaker.rs", &["scheduler", "runtime"]),
     ("src/scheduler.rs", &["runtime"]),
     // Nor is the laboratory, which knows no command line.
