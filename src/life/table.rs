@@ -216,7 +216,7 @@ fn words(action: &PluginAction) -> String {
         PluginAction::KeepConfig => "keeps dfrs.conf".to_owned(),
         PluginAction::Start(role) => format!("starts an agent to {}", purpose(*role)),
         PluginAction::HidePartitions => "backfill gets all other partitions".to_owned(),
-        PluginAction::Report(_) => "reports".to_owned(),
+        PluginAction::Report(_) => "writes the status file".to_owned(),
         PluginAction::End => "ends the agent".to_owned(),
         PluginAction::Refresh => "looks again".to_owned(),
         PluginAction::ClearYields => "clears yields".to_owned(),
