@@ -7,7 +7,6 @@ mod cpu_memory_profile;
 mod gang;
 mod machine;
 mod places;
-mod plan;
 mod profile;
 mod queue;
 mod shared_queue;
@@ -23,12 +22,9 @@ use crate::outcome::{JobRecord, SimOutcome};
 use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::Trace;
 use conservative::Conservative;
-use cpu_memory_profile::CpuMemoryProfile;
 use machine::{Durations, Machine};
 use places::Places;
-use profile::Profile;
 use queue::Queue;
-use shared_queue::SharedQueue;
 
 pub(crate) use cpu_memory::CpuMemory;
 
@@ -191,23 +187,36 @@ pub(crate) fn run(
     };
     let machine = Machine::new(&trace.jobs, durations);
     let nodes = settings.nodes;
+    let empty = vec![CpuMemory::NODE; nodes as usize];
     match batch {
-        Batch::Conservative => {
-            let discipline = Conservative::new(Profile::new(nodes));
-            carry_out(trace, (batch, nodes), machine, discipline, journal)
-        }
-        Batch::ConservativeShared => {
-            let discipline = Conservative::new(CpuMemoryProfile::new(nodes));
-            carry_out(trace, (batch, nodes), machine, discipline, journal)
-        }
-        Batch::FcfsShared | Batch::EasyShared => {
-            let discipline = SharedQueue::new(batch, nodes);
-            carry_out(trace, (batch, nodes), machine, discipline, journal)
-        }
-        Batch::Fcfs | Batch::Easy | Batch::EasyNoShadow | Batch::EasyGang(_) => {
-            let discipline = Queue::new(batch, nodes);
-            carry_out(trace, (batch, nodes), machine, discipline, journal)
-        }
+        Batch::Conservative => carry_out(
+            trace,
+            (batch, nodes),
+            machine,
+            Conservative::new(nodes),
+            journal,
+        ),
+        Batch::ConservativeShared => carry_out(
+            trace,
+            (batch, nodes),
+            machine,
+            Conservative::new(empty),
+            journal,
+        ),
+        Batch::FcfsShared | Batch::EasyShared => carry_out(
+            trace,
+            (batch, nodes),
+            machine,
+            Queue::new(batch, empty),
+            journal,
+        ),
+        Batch::Fcfs | Batch::Easy | Batch::EasyNoShadow | Batch::EasyGang(_) => carry_out(
+            trace,
+            (batch, nodes),
+            machine,
+            Queue::new(batch, nodes),
+            journal,
+        ),
     }
 }
 

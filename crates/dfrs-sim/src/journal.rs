@@ -43,7 +43,7 @@ impl<'a> TraceJournal<'a> {
         period: Option<Span>,
         nodes: u32,
     ) -> Result<(), WriteError> {
-        self.write(Time::default(), |_| {
+        self.write(Time::default(), || {
             let nodes = platform(nodes).into_iter().map(|node| PlatformNode {
                 name: node.name,
                 cpu: share(node.cpu.0, NODE_CPU.0),
@@ -63,8 +63,8 @@ impl<'a> TraceJournal<'a> {
         // A job that uses less than its need does more than its yield says, and a job that waits
         // for its other tasks does less.
         let yields_suffice = job.uses.is_empty() && (self.loss.is_none() || job.tasks == 1);
-        self.write(job.submit, |name| EventKind::Submit {
-            job: name(id),
+        self.about(job.submit, id, |job_id| EventKind::Submit {
+            job: job_id,
             tasks: job.tasks,
             most_tasks: None,
             cpu: share(job.cpu.0, NODE_CPU.0),
@@ -75,24 +75,18 @@ impl<'a> TraceJournal<'a> {
     }
 
     pub fn start(&mut self, t: Time, id: JobId, mapping: &Mapping) -> Result<(), WriteError> {
-        self.write(t, |name| EventKind::Start {
-            job: name(id),
+        self.about(t, id, |job| EventKind::Start {
+            job,
             nodes: tasks(mapping),
         })
     }
 
     pub fn share(&mut self, t: Time, id: JobId, value: f64) -> Result<(), WriteError> {
-        self.write(t, |name| EventKind::Yield {
-            job: name(id),
-            value,
-        })
+        self.about(t, id, |job| EventKind::Yield { job, value })
     }
 
     pub fn pause(&mut self, t: Time, id: JobId, lost: bool) -> Result<(), WriteError> {
-        self.write(t, |name| EventKind::Pause {
-            job: name(id),
-            lost,
-        })
+        self.about(t, id, |job| EventKind::Pause { job, lost })
     }
 
     pub fn resume(
@@ -102,8 +96,8 @@ impl<'a> TraceJournal<'a> {
         mapping: &Mapping,
         stall: Span,
     ) -> Result<(), WriteError> {
-        self.write(t, |name| EventKind::Resume {
-            job: name(id),
+        self.about(t, id, |job| EventKind::Resume {
+            job,
             nodes: tasks(mapping),
             stall: Some(stall),
         })
@@ -116,8 +110,8 @@ impl<'a> TraceJournal<'a> {
         mapping: &Mapping,
         stall: Span,
     ) -> Result<(), WriteError> {
-        self.write(t, |name| EventKind::Migrate {
-            job: name(id),
+        self.about(t, id, |job| EventKind::Migrate {
+            job,
             nodes: tasks(mapping),
             stall: Some(stall),
         })
@@ -127,23 +121,26 @@ impl<'a> TraceJournal<'a> {
         if let Some(ended) = &mut self.ended {
             ended();
         }
-        self.write(t, |name| EventKind::Finish {
-            job: name(id),
+        self.about(t, id, |job| EventKind::Finish {
+            job,
             outcome: Default::default(),
         })
     }
 
-    fn write(
+    /// Writes an event of this job, whose name is given.
+    fn about(
         &mut self,
         t: Time,
-        event: impl FnOnce(&dyn Fn(JobId) -> String) -> EventKind,
+        id: JobId,
+        event: impl FnOnce(String) -> EventKind,
     ) -> Result<(), WriteError> {
-        let trace = self.trace;
+        let name = &job(self.trace, id).id;
+        self.write(t, || event(name.clone()))
+    }
+
+    fn write(&mut self, t: Time, event: impl FnOnce() -> EventKind) -> Result<(), WriteError> {
         match &mut self.sink {
-            Some(sink) => sink(&JournalEvent::new(
-                t,
-                event(&|id| job(trace, id).id.clone()),
-            )),
+            Some(sink) => sink(&JournalEvent::new(t, event())),
             None => Ok(()),
         }
     }

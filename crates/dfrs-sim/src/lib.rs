@@ -31,7 +31,7 @@ pub use bound::{offline_bound, offline_bound_with_progress};
 pub use coupling::CouplingLoss;
 pub use error::SimulationError;
 pub use limits::{false_limits, round_limits};
-pub use mobility::{Cost, CostError, MobilityShares, SharesError};
+pub use mobility::{Cost, MobilityShares};
 pub use outcome::{DecisionTimes, JobRecord, SimOutcome};
 pub use overload::Overload;
 pub use scheduler::{Scheduler, SchedulerError};

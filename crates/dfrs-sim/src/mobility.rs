@@ -3,6 +3,6 @@
 mod cost;
 mod shares;
 
-pub use cost::{Cost, CostError};
-pub use shares::{MobilityShares, SharesError};
+pub use cost::Cost;
+pub use shares::MobilityShares;
 pub(crate) use shares::{WHOLE, drawn, kind_named};

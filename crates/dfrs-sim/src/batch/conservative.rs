@@ -6,7 +6,7 @@ use dfrs_core::{Span, Time};
 
 use super::Discipline;
 use super::machine::Machine;
-use super::plan::ReservationPlan;
+use super::steps::{Room, Steps};
 
 /// A job that waits.
 struct Waiting<P> {
@@ -24,13 +24,15 @@ impl<P> Waiting<P> {
 }
 
 /// Reservations at the earliest time at which they delay none that was made before.
-pub(super) struct Conservative<P: ReservationPlan> {
+pub(super) struct Conservative<R: Room> {
+    /// The empty machine.
+    empty: R,
     /// What running jobs, as far as is expected, and reservations leave.
-    plan: P,
+    plan: Steps<R>,
     /// In the order of submission.
-    waiting: Vec<Waiting<P::Place>>,
+    waiting: Vec<Waiting<R::Place>>,
     /// Where each job is that runs.
-    running: BTreeMap<usize, P::Place>,
+    running: BTreeMap<usize, R::Place>,
     submitted: Vec<usize>,
     /// Some job ended before that was expected.
     ended_early: bool,
@@ -40,11 +42,12 @@ pub(super) struct Conservative<P: ReservationPlan> {
     next: Option<Time>,
 }
 
-impl<P: ReservationPlan> Conservative<P> {
-    /// With a plan in which nothing is taken.
-    pub fn new(plan: P) -> Self {
+impl<R: Room> Conservative<R> {
+    /// With a machine that is empty.
+    pub fn new(empty: R) -> Self {
         Self {
-            plan,
+            plan: Steps::new(empty.clone()),
+            empty,
             waiting: Vec::new(),
             running: BTreeMap::new(),
             submitted: Vec::new(),
@@ -67,7 +70,7 @@ impl<P: ReservationPlan> Conservative<P> {
 
     /// Makes all reservations again, in the order of submission.
     fn rebuild_reservations(&mut self, machine: &Machine<'_>, now: Time) {
-        self.plan.clear();
+        self.plan = Steps::new(self.empty.clone());
         for (end, job) in machine.by_expected_end() {
             if let Some(place) = self.running.get(&job) {
                 self.plan.take(now, end, place);
@@ -79,14 +82,14 @@ impl<P: ReservationPlan> Conservative<P> {
         }
     }
 
-    fn reserve(&mut self, machine: &Machine<'_>, now: Time, waiting: &mut Waiting<P::Place>) {
+    fn reserve(&mut self, machine: &Machine<'_>, now: Time, waiting: &mut Waiting<R::Place>) {
         let job = &machine.jobs[waiting.job];
-        (waiting.start, waiting.place) = self.plan.earliest(now, job, waiting.duration);
+        (waiting.start, waiting.place) = R::earliest(&self.plan, now, job, waiting.duration);
         self.plan.take(waiting.start, waiting.end(), &waiting.place);
     }
 }
 
-impl<P: ReservationPlan> Discipline for Conservative<P> {
+impl<R: Room> Discipline for Conservative<R> {
     fn ended(&mut self, _: &Machine<'_>, now: Time, job: usize, expected: Time) {
         let place = self.running.remove(&job);
         if let Some(place) = place.filter(|_| expected > now) {
@@ -114,7 +117,7 @@ impl<P: ReservationPlan> Discipline for Conservative<P> {
         for job in std::mem::take(&mut self.submitted) {
             let mut waiting = Waiting {
                 job,
-                place: P::Place::default(),
+                place: R::Place::default(),
                 duration: machine.duration(job),
                 start: now,
             };
@@ -123,7 +126,7 @@ impl<P: ReservationPlan> Discipline for Conservative<P> {
         }
         let starts = self.waiting.extract_if(.., |waiting| waiting.start <= now);
         for waiting in starts {
-            machine.start(now, waiting.job, P::mapping(&waiting.place));
+            machine.start(now, waiting.job, R::mapping(&waiting.place));
             self.running.insert(waiting.job, waiting.place);
         }
         self.next = self.waiting.iter().map(|waiting| waiting.start).min();

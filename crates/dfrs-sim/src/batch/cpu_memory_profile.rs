@@ -3,50 +3,21 @@
 use dfrs_core::{Mapping, Span, Time};
 
 use super::cpu_memory::{CpuMemory, Tasks};
-use super::plan::ReservationPlan;
-use super::steps::Steps;
+use super::steps::{Room, Steps};
 use crate::trace::TraceJob;
 
-/// Free room of each node over time. From the last step on all of it is free.
-#[derive(Clone, Debug)]
-pub(super) struct CpuMemoryProfile {
-    steps: Steps<Vec<CpuMemory>>,
-}
-
-impl CpuMemoryProfile {
-    /// All is free at all times.
-    pub fn new(nodes: u32) -> Self {
-        Self {
-            steps: Steps::new(vec![CpuMemory::NODE; nodes as usize]),
-        }
-    }
-
-    /// How many tasks the nodes hold in this step.
-    fn held(&self, place: usize, task: CpuMemory) -> u64 {
-        let rooms = self.steps.all()[place].free.iter();
-        rooms.map(|room| u64::from(room.holds(task))).sum()
-    }
-}
-
-impl ReservationPlan for CpuMemoryProfile {
+/// What is free of each node.
+impl Room for Vec<CpuMemory> {
     type Place = Tasks;
 
-    fn clear(&mut self) {
-        let nodes = self.steps.all()[0].free.len();
-        *self = Self::new(u32::try_from(nodes).unwrap_or(u32::MAX));
-    }
-
-    /// O(steps).
-    fn forget_before(&mut self, now: Time) {
-        self.steps.forget_before(now);
-    }
-
     /// O(steps × nodes), and O(nodes × steps while it would run) for each step at which it might start.
-    fn earliest(&self, now: Time, job: &TraceJob, duration: Span) -> (Time, Tasks) {
+    fn earliest(steps: &Steps<Self>, now: Time, job: &TraceJob, duration: Span) -> (Time, Tasks) {
         let task = CpuMemory::of_task(job);
         let wanted = u64::from(job.tasks);
-        let steps = self.steps.all();
-        let mut first = self.steps.at(now);
+        let held =
+            |rooms: &Self| -> u64 { rooms.iter().map(|room| u64::from(room.holds(task))).sum() };
+        let mut first = steps.at(now);
+        let steps = steps.all();
         let mut start = now;
         // Steps up to this one are known to hold it, each for itself.
         let mut known = first;
@@ -56,7 +27,7 @@ impl ReservationPlan for CpuMemoryProfile {
                 place == first || steps.get(place).is_some_and(|step| step.from < end)
             };
             while within(known) {
-                if self.held(known, task) < wanted && known + 1 < steps.len() {
+                if held(&steps[known].free) < wanted && known + 1 < steps.len() {
                     known += 1;
                     first = known;
                     start = steps[first].from;
@@ -83,13 +54,12 @@ impl ReservationPlan for CpuMemoryProfile {
         }
     }
 
-    fn take(&mut self, start: Time, end: Time, place: &Tasks) {
-        self.steps
-            .change(start, end, |rooms| place.take_from(rooms));
+    fn take(&mut self, place: &Tasks) {
+        place.take_from(self);
     }
 
-    fn give(&mut self, start: Time, end: Time, place: &Tasks) {
-        self.steps.change(start, end, |rooms| place.give_to(rooms));
+    fn give(&mut self, place: &Tasks) {
+        place.give_to(self);
     }
 
     fn mapping(place: &Tasks) -> Option<Mapping> {

@@ -1,28 +1,54 @@
 //! Something that changes at known times: steps of ascending time.
 
-use dfrs_core::Time;
+use dfrs_core::{Mapping, Span, Time};
+
+use crate::trace::TraceJob;
+
+/// What is free of a machine, as conservative backfilling plans with it.
+pub(super) trait Room: Clone + PartialEq {
+    /// What a job takes of the machine while it runs.
+    type Place: Default;
+
+    /// The first time from `now` on at which the job finds a place for so long, and this place. The empty
+    /// machine must hold it.
+    fn earliest(
+        steps: &Steps<Self>,
+        now: Time,
+        job: &TraceJob,
+        duration: Span,
+    ) -> (Time, Self::Place);
+
+    /// Takes the place, which must be free.
+    fn take(&mut self, place: &Self::Place);
+
+    /// Frees the place again.
+    fn give(&mut self, place: &Self::Place);
+
+    /// On which nodes a job is that has this place; `None`: each task on a node of its own.
+    fn mapping(place: &Self::Place) -> Option<Mapping>;
+}
 
 /// From this time to that of the next step, so much is free.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ProfileStep<F> {
+pub(super) struct ProfileStep<R> {
     pub from: Time,
-    pub free: F,
+    pub free: R,
 }
 
 /// What is free over time. The last step goes on for ever; the first began before all times that
 /// are looked up.
 #[derive(Clone, Debug)]
-pub(super) struct Steps<F>(Vec<ProfileStep<F>>);
+pub(super) struct Steps<R>(Vec<ProfileStep<R>>);
 
-impl<F: Clone + PartialEq> Steps<F> {
+impl<R: Room> Steps<R> {
     /// Steps with so much free at all times.
-    pub fn new(free: F) -> Self {
+    pub fn new(free: R) -> Self {
         let from = Time(i64::MIN);
         Self(vec![ProfileStep { from, free }])
     }
 
     /// All steps, ascending by time; there is always one.
-    pub fn all(&self) -> &[ProfileStep<F>] {
+    pub fn all(&self) -> &[ProfileStep<R>] {
         &self.0
     }
 
@@ -37,8 +63,17 @@ impl<F: Clone + PartialEq> Steps<F> {
         self.0.drain(..self.at(now));
     }
 
-    /// Changes what is free from `start` to before `end`. O(steps).
-    pub fn change(&mut self, start: Time, end: Time, change: impl Fn(&mut F)) {
+    /// Takes the place from `start` to before `end`. It must be free. O(steps).
+    pub fn take(&mut self, start: Time, end: Time, place: &R::Place) {
+        self.change(start, end, |free| free.take(place));
+    }
+
+    /// Frees the place again from `start` to before `end`. O(steps).
+    pub fn give(&mut self, start: Time, end: Time, place: &R::Place) {
+        self.change(start, end, |free| free.give(place));
+    }
+
+    fn change(&mut self, start: Time, end: Time, change: impl Fn(&mut R)) {
         if start >= end {
             return;
         }

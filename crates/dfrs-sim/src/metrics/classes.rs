@@ -9,15 +9,15 @@ use super::stretch;
 use crate::outcome::JobRecord;
 use crate::trace::{Trace, TraceJob};
 
-/// Classes by run time: a name, and the longest.
-const RUN_TIMES: [(&str, Span); 3] = [
-    ("short", Span::from_seconds(60)),
-    ("medium", Span::from_seconds(3600)),
-    ("long", Span(i64::MAX)),
+/// The longest run time of short, medium and long jobs.
+const RUN_TIMES: [Span; 3] = [
+    Span::from_seconds(60),
+    Span::from_seconds(3600),
+    Span(i64::MAX),
 ];
 
-/// Classes by number of tasks: a name, and the most.
-const TASKS: [(&str, u32); 3] = [("serial", 1), ("small", 8), ("wide", u32::MAX)];
+/// The most tasks of serial, small and wide jobs.
+const TASKS: [u32; 3] = [1, 8, u32::MAX];
 
 /// A class of jobs by run time (*short*: up to a minute; *medium*: up to an hour; *long*) and number
 /// of tasks (*serial*: 1; *small*: 2 to 8; *wide*).
@@ -31,47 +31,32 @@ pub struct JobClass {
     pub measures: [&'static str; 2],
 }
 
-/// All classes, by run time and then by number of tasks.
-pub const CLASSES: [JobClass; 9] = {
-    const fn class(
-        run_time: usize,
-        tasks: usize,
-        mean: &'static str,
-        max: &'static str,
-    ) -> JobClass {
+/// A class, whose measures have its names in theirs.
+macro_rules! class {
+    ($run_time:literal, $tasks:literal) => {
         JobClass {
-            run_time: RUN_TIMES[run_time].0,
-            tasks: TASKS[tasks].0,
-            measures: [mean, max],
+            run_time: $run_time,
+            tasks: $tasks,
+            measures: [
+                concat!("mean_stretch_", $run_time, "_", $tasks),
+                concat!("max_stretch_", $run_time, "_", $tasks),
+            ],
         }
-    }
-    [
-        class(
-            0,
-            0,
-            "mean_stretch_short_serial",
-            "max_stretch_short_serial",
-        ),
-        class(0, 1, "mean_stretch_short_small", "max_stretch_short_small"),
-        class(0, 2, "mean_stretch_short_wide", "max_stretch_short_wide"),
-        class(
-            1,
-            0,
-            "mean_stretch_medium_serial",
-            "max_stretch_medium_serial",
-        ),
-        class(
-            1,
-            1,
-            "mean_stretch_medium_small",
-            "max_stretch_medium_small",
-        ),
-        class(1, 2, "mean_stretch_medium_wide", "max_stretch_medium_wide"),
-        class(2, 0, "mean_stretch_long_serial", "max_stretch_long_serial"),
-        class(2, 1, "mean_stretch_long_small", "max_stretch_long_small"),
-        class(2, 2, "mean_stretch_long_wide", "max_stretch_long_wide"),
-    ]
-};
+    };
+}
+
+/// All classes, by run time and then by number of tasks.
+pub const CLASSES: [JobClass; 9] = [
+    class!("short", "serial"),
+    class!("short", "small"),
+    class!("short", "wide"),
+    class!("medium", "serial"),
+    class!("medium", "small"),
+    class!("medium", "wide"),
+    class!("long", "serial"),
+    class!("long", "small"),
+    class!("long", "wide"),
+];
 
 /// The mean and the largest stretch of each class that has jobs, by the names in [`CLASSES`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -102,10 +87,8 @@ impl StretchesByClass {
 
 /// The place of a job's class in [`CLASSES`].
 fn class_of(job: &TraceJob) -> usize {
-    let run_time = RUN_TIMES
-        .iter()
-        .position(|(_, longest)| job.runtime <= *longest);
-    let tasks = TASKS.iter().position(|(_, max)| job.tasks <= *max);
+    let run_time = RUN_TIMES.iter().position(|longest| job.runtime <= *longest);
+    let tasks = TASKS.iter().position(|max| job.tasks <= *max);
     run_time.unwrap_or(0) * TASKS.len() + tasks.unwrap_or(0)
 }
 
@@ -133,7 +116,10 @@ mod tests {
     #[test]
     fn measures_are_named_by_class() {
         for (place, class) in CLASSES.iter().enumerate() {
-            assert_eq!(class.run_time, RUN_TIMES[place / TASKS.len()].0);
+            assert_eq!(
+                class.run_time,
+                ["short", "medium", "long"][place / TASKS.len()]
+            );
             let tail = format!("_stretch_{}_{}", class.run_time, class.tasks);
             assert_eq!(
                 class.measures,

@@ -48,16 +48,8 @@ impl Cost {
     }
 }
 
-/// A malformed cost.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} is no cost; allowed are seconds (30), seconds for each GB of memory on a node (2/GB), \
-     or both (30+2/GB), each from 0 to {MAX_SECONDS}"
-)]
-pub struct CostError(String);
-
 impl FromStr for Cost {
-    type Err = CostError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let seconds = |part: &str| {
@@ -76,7 +68,12 @@ impl FromStr for Cost {
                 .map(|fixed| (fixed, Span::ZERO))
                 .or_else(|| Some((Span::ZERO, per_gigabyte(text)?))),
         };
-        let (fixed, per_gigabyte) = found.ok_or_else(|| CostError(text.into()))?;
+        let (fixed, per_gigabyte) = found.ok_or_else(|| {
+            format!(
+                "{text:?} is no cost; allowed are seconds (30), seconds for each GB of memory on a node (2/GB), \
+                 or both (30+2/GB), each from 0 to {MAX_SECONDS}"
+            )
+        })?;
         Ok(Self {
             fixed,
             per_gigabyte,

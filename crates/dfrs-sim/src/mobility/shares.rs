@@ -90,54 +90,45 @@ fn digest(id: &str) -> u64 {
     })
 }
 
-/// Invalid shares.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SharesError {
-    /// A part is not of the form KIND=SHARE.
-    #[error("{0:?} is not of the form KIND=SHARE; an example: park=0.7,checkpoint=0.2,never=0.1")]
-    Form(String),
-    /// There is no such kind.
-    #[error("{0:?} is no kind of mobility; allowed are checkpoint, park, restart, never")]
-    Kind(String),
-    /// A kind has two shares.
-    #[error("{0} is there twice; give each kind once")]
-    Twice(Mobility),
-    /// A share is no number from 0 to 1.
-    #[error("the share of {0} is {1:?}; allowed are 0 to 1")]
-    Share(Mobility, String),
-    /// There are more jobs than all.
-    #[error(
-        "the shares add up to more than 1; lower one of them (what is left to 1 is checkpoint)"
-    )]
-    TooMuch,
-}
-
 impl FromStr for MobilityShares {
-    type Err = SharesError;
+    type Err = String;
 
     /// Reads e.g. `park=0.7,checkpoint=0.2,never=0.1`. What is left to 1 is checkpoint.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut given: [Option<u32>; KINDS.len()] = [None; KINDS.len()];
         for part in text.split(',') {
             let Some((name, share)) = part.split_once('=') else {
-                return Err(SharesError::Form(part.trim().into()));
+                let part = part.trim();
+                return Err(format!(
+                    "{part:?} is not of the form KIND=SHARE; an example: park=0.7,checkpoint=0.2,never=0.1"
+                ));
             };
             let (name, share) = (name.trim(), share.trim());
             let kind = kind_named(name);
             let Some(place) = KINDS.iter().position(|known| Some(*known) == kind) else {
-                return Err(SharesError::Kind(name.into()));
+                return Err(format!(
+                    "{name:?} is no kind of mobility; allowed are checkpoint, park, restart, never"
+                ));
             };
             let parts = scaled(share.as_bytes(), DIGITS)
                 .and_then(|parts| u32::try_from(parts).ok())
                 .filter(|parts| *parts <= WHOLE)
-                .ok_or_else(|| SharesError::Share(KINDS[place], share.into()))?;
+                .ok_or_else(|| {
+                    format!(
+                        "the share of {} is {share:?}; allowed are 0 to 1",
+                        KINDS[place]
+                    )
+                })?;
             if given[place].replace(parts).is_some() {
-                return Err(SharesError::Twice(KINDS[place]));
+                return Err(format!(
+                    "{} is there twice; give each kind once",
+                    KINDS[place]
+                ));
             }
         }
         let parts = given.map(Option::unwrap_or_default);
         if parts.iter().map(|part| u64::from(*part)).sum::<u64>() > u64::from(WHOLE) {
-            return Err(SharesError::TooMuch);
+            return Err("the shares add up to more than 1; lower one of them (what is left to 1 is checkpoint)".into());
         }
         let [never, restart, park, _] = parts;
         Ok(Self {
