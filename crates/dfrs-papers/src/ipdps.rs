@@ -1,6 +1,7 @@
 //! The names of the IPDPS 2010 paper (Section III), which imply its priority function, its
 //! average-yield heuristic and its times of retrial.
 
+use dfrs_core::Submission::{Greedy, GreedyP, GreedyPM, Mcb8};
 use dfrs_core::policy::whole_seconds;
 use dfrs_core::{
     Grace, Periodic, Policy, PolicyError, PriorityFunction, Retry, Settings, Span, Submission,
@@ -8,6 +9,7 @@ use dfrs_core::{
 
 use crate::goal::PaperGoal;
 use crate::stretch::StretchGoal;
+use PaperPeriodic::{Never, Remap, Stretch};
 
 /// A name and the parts that it stands for.
 type NamedPolicy = (&'static str, Submission, bool, PaperPeriodic, Retry);
@@ -15,7 +17,7 @@ type NamedPolicy = (&'static str, Submission, bool, PaperPeriodic, Retry);
 /// What is done every period.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PaperPeriodic {
-    Nothing,
+    Never,
     /// As for `/per`.
     Remap,
     /// As for `/stretch-per`.
@@ -25,64 +27,27 @@ pub(crate) enum PaperPeriodic {
 impl PaperPeriodic {
     const fn parts(self) -> (Periodic, PaperGoal) {
         match self {
-            Self::Nothing => (Periodic::Nothing, PaperGoal::Heuristic),
+            Self::Never => (Periodic::Nothing, PaperGoal::Heuristic),
             Self::Remap => (Periodic::Remap, PaperGoal::Heuristic),
             Self::Stretch => (Periodic::Remap, PaperGoal::Stretch(StretchGoal::Heuristic)),
         }
     }
 }
 
+/// New jobs wait for the next period.
+const WAIT: Submission = Submission::Nothing;
+/// Jobs that did not fit are not tried again for that.
+const ONCE: Retry = Retry::Nothing;
+
 /// All of the paper's names but those of batch schedulers.
 pub(crate) const NAMES: [NamedPolicy; 7] = [
-    (
-        "GREEDY",
-        Submission::Greedy,
-        false,
-        PaperPeriodic::Nothing,
-        Retry::Backoff,
-    ),
-    (
-        "GREEDY-PMTN",
-        Submission::GreedyP,
-        true,
-        PaperPeriodic::Nothing,
-        Retry::Nothing,
-    ),
-    (
-        "GREEDY-PMTN-MIGR",
-        Submission::GreedyPM,
-        true,
-        PaperPeriodic::Nothing,
-        Retry::Nothing,
-    ),
-    (
-        "DYNMCB8",
-        Submission::Mcb8,
-        true,
-        PaperPeriodic::Nothing,
-        Retry::Nothing,
-    ),
-    (
-        "DYNMCB8-PER",
-        Submission::Nothing,
-        false,
-        PaperPeriodic::Remap,
-        Retry::Nothing,
-    ),
-    (
-        "DYNMCB8-ASAP-PER",
-        Submission::Greedy,
-        false,
-        PaperPeriodic::Remap,
-        Retry::Nothing,
-    ),
-    (
-        "DYNMCB8-STRETCH-PER",
-        Submission::Nothing,
-        false,
-        PaperPeriodic::Stretch,
-        Retry::Nothing,
-    ),
+    ("GREEDY", Greedy, false, Never, Retry::Backoff),
+    ("GREEDY-PMTN", GreedyP, true, Never, ONCE),
+    ("GREEDY-PMTN-MIGR", GreedyPM, true, Never, ONCE),
+    ("DYNMCB8", Mcb8, true, Never, ONCE),
+    ("DYNMCB8-PER", WAIT, false, Remap, ONCE),
+    ("DYNMCB8-ASAP-PER", Greedy, false, Remap, ONCE),
+    ("DYNMCB8-STRETCH-PER", WAIT, false, Stretch, ONCE),
 ];
 
 /// Reads a name of that paper; `None` if it is none. `GREEDY` is one only in capitals, so that
@@ -98,7 +63,7 @@ pub(crate) fn read(name: &str) -> Result<Option<Policy>, PolicyError> {
     }
     let found = NAMES
         .iter()
-        .filter(|(_, _, _, periodic, _)| *periodic != PaperPeriodic::Nothing)
+        .filter(|(_, _, _, periodic, _)| *periodic != Never)
         .find_map(|known| Some((known, upper.strip_prefix(known.0)?)));
     let Some((known, rest)) = found.filter(|(_, rest)| rest.starts_with([' ', '-'])) else {
         return Ok(None);
@@ -117,8 +82,8 @@ pub(crate) fn read(name: &str) -> Result<Option<Policy>, PolicyError> {
 pub(crate) fn list() -> String {
     let names = NAMES.iter().map(|(name, _, _, periodic, _)| {
         let period = match periodic {
-            PaperPeriodic::Nothing => "",
-            PaperPeriodic::Remap | PaperPeriodic::Stretch => "[ SECONDS]",
+            Never => "",
+            Remap | Stretch => "[ SECONDS]",
         };
         format!("{name}{period}")
     });
@@ -157,8 +122,8 @@ pub(crate) fn name(policy: &Policy) -> Option<String> {
                     && periodic.parts() == (policy.periodic, goal)
             })?;
     Some(match periodic {
-        PaperPeriodic::Nothing => (*name).into(),
-        PaperPeriodic::Remap | PaperPeriodic::Stretch => {
+        Never => (*name).into(),
+        Remap | Stretch => {
             format!("{name} {}", policy.settings.period.seconds())
         }
     })

@@ -19,6 +19,7 @@
 
 mod average;
 mod catalogue;
+mod connected;
 mod goal;
 mod heuristic;
 mod ipdps;

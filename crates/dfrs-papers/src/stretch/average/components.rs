@@ -3,6 +3,7 @@
 use dfrs_core::Constraints;
 
 use super::super::StretchLine;
+use crate::connected::{Connected, connected};
 
 /// What is smaller than this, as a part of a node's capacity, is taken for nothing.
 pub(super) const NOTHING: f64 = 1e-11;
@@ -43,17 +44,6 @@ impl ConstraintRow {
     }
 }
 
-/// Where a job is among components.
-#[derive(Clone, Copy)]
-enum ComponentSlot {
-    /// In none: its yield is settled.
-    Settled,
-    /// In one that is not found yet.
-    Unknown,
-    /// At this position of its component.
-    At(usize),
-}
-
 /// All components. Jobs that have everything or can gain nothing are in none.
 #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
 pub(super) fn components(
@@ -74,61 +64,29 @@ pub(super) fn components(
         let mut rows = constraints.places(job).iter();
         yields[job] < 1.0 && rows.all(|(row, _)| left[*row as usize] > NOTHING)
     };
-    let mut place: Vec<ComponentSlot> = (0..lines.len())
-        .map(|job| {
-            if may_gain(job) {
-                ComponentSlot::Unknown
-            } else {
-                ComponentSlot::Settled
-            }
-        })
-        .collect();
-    let mut seen = vec![false; constraints.rows()];
-    let mut found = Vec::new();
-    for first in 0..lines.len() {
-        if !matches!(place[first], ComponentSlot::Unknown) {
-            continue;
-        }
-        place[first] = ComponentSlot::At(0);
-        let mut members = vec![first];
-        let mut rows = Vec::new();
-        let mut next = 0;
-        while let Some(job) = members.get(next).copied() {
-            next += 1;
-            for (row, _) in constraints.places(job) {
-                let row = *row as usize;
-                if std::mem::replace(&mut seen[row], true) {
-                    continue;
-                }
-                let mut terms = Vec::new();
-                for (other, need) in constraints.members(row) {
-                    let other = *other as usize;
-                    if matches!(place[other], ComponentSlot::Unknown) {
-                        place[other] = ComponentSlot::At(members.len());
-                        members.push(other);
-                    }
-                    if let ComponentSlot::At(at) = place[other] {
-                        terms.push((at, part(row, *need)));
-                    }
-                }
-                // Each node has a price of its own.
-                let each = ConstraintRow {
-                    left: left[row],
-                    terms,
-                };
-                rows.extend(std::iter::repeat_n(each, constraints.nodes(row)));
-            }
-        }
-        let jobs = members.into_iter().map(|index| YieldCandidate {
+    let (sets, position) = connected(constraints, may_gain);
+    let component = |set: Connected| {
+        let jobs = set.jobs.into_iter().map(|index| YieldCandidate {
             index,
             flow: lines[index].flow,
             base: lines[index].virtual_time + yields[index],
             max_gain: 1.0 - yields[index],
         });
-        found.push(StretchComponent {
-            jobs: jobs.collect(),
-            rows,
+        let rows = set.rows.into_iter().flat_map(|row| {
+            let members = constraints.members(row).iter();
+            let terms = members
+                .filter_map(|(job, need)| Some((position[*job as usize]?, part(row, *need))));
+            let each = ConstraintRow {
+                left: left[row],
+                terms: terms.collect(),
+            };
+            // Each node has a price of its own.
+            std::iter::repeat_n(each, constraints.nodes(row))
         });
-    }
-    found
+        StretchComponent {
+            jobs: jobs.collect(),
+            rows: rows.collect(),
+        }
+    };
+    sets.into_iter().map(component).collect()
 }
