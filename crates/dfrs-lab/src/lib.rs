@@ -9,6 +9,7 @@
 //! experiments of the papers; [`runs`] executes such work on all cores and keeps what is finished.
 #![forbid(unsafe_code)]
 
+mod arriving;
 pub mod bound;
 pub mod gaming;
 pub mod generate;

@@ -58,7 +58,7 @@ impl ReplayOptions {
             site: SiteOptions::none(),
             policies: vec![Scheduler::Dfrs(policy).into()],
             run: RunOptions {
-                mobility: mobility.parse().map_err(|error| format!("{error}"))?,
+                mobility: mobility.parse()?,
                 seed: 1,
                 penalty: PENALTY,
                 ..RunOptions::none()

@@ -7,13 +7,14 @@ use jiff::tz::TimeZone;
 pub use dfrs_report::{percent, significant};
 
 /// What times mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeBase {
     /// Seconds since 1970, UTC.
     Utc,
     /// Local time, as if it were UTC.
     Local,
     /// Seconds since the beginning of the trace.
+    #[default]
     SinceStart,
 }
 
@@ -72,13 +73,17 @@ impl TimeBase {
     }
 }
 
-/// A table for a terminal: rows of equally many fields in columns, the first to the left and the
-/// others to the right.
+/// A table for a terminal: rows in columns, the first to the left and the others to the right. A row may have
+/// fewer fields.
 #[must_use]
 pub fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, field) in widths.iter_mut().zip(row) {
+            *width = field.chars().count().max(*width);
+        }
+    }
     let mut text = String::new();
     for row in rows {
         for (column, (field, width)) in row.iter().zip(&widths).enumerate() {
@@ -132,8 +137,8 @@ pub fn brief(seconds: f64) -> String {
 /// The text with a capital letter at its beginning.
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
+    let first = chars.next().map(|first| first.to_uppercase());
+    first.into_iter().flatten().chain(chars).collect()
 }
 
 /// The text in one line, where a table would break it.

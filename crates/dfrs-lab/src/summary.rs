@@ -1,4 +1,4 @@
-//! Means and quantiles of lists.
+//! Means, quantiles and shares.
 
 /// The share of a sorted list below a value: 0.5 is the median. 0 if the list is empty.
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
@@ -16,6 +16,12 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
+}
+
+/// The share of so many in all; 0 if there are none.
+#[allow(clippy::cast_precision_loss)] // numbers of jobs
+pub fn share(count: usize, all: usize) -> f64 {
+    count as f64 / all.max(1) as f64
 }
 
 /// The arithmetic mean; of an empty list 0.

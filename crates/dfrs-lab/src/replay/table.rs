@@ -3,7 +3,7 @@
 use super::Replay;
 use super::compare::Shift;
 use crate::show::{aligned, duration, number, percent, sentence};
-use crate::summary::{mean, quantile, sorted};
+use crate::summary::{mean, quantile, share, sorted};
 
 /// A line for each schedule, and below it which jobs are better and which are worse off.
 pub fn table(replay: &Replay) -> String {
@@ -71,8 +71,7 @@ pub fn verdict(replay: &Replay, before: usize) -> String {
     let (before, after) = (&replay.schedules[before], &replay.schedules[replay.after]);
     let jobs = replay.source.trace.jobs.len();
     let shift = Shift::of_all(&before.lost, &after.lost);
-    #[allow(clippy::cast_precision_loss)] // numbers of jobs
-    let share = |count: usize| percent(count as f64 / jobs.max(1) as f64);
+    let share = |count: usize| percent(share(count, jobs));
     let by = |moved: &super::compare::ShiftedJobs| match moved.count {
         0 => String::new(),
         _ => format!(" (half of them by {} or more)", duration(moved.median)),

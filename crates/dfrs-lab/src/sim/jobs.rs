@@ -55,44 +55,35 @@ pub fn write(
     bound: Span,
 ) -> Result<(), String> {
     let mut out = create(path)?;
-    write_lines(&mut out, trace, starts, outcome, bound)
-        .and_then(|()| out.flush())
-        .map_err(|error| refused(path, &error))
-}
-
-fn write_lines(
-    out: &mut impl Write,
-    trace: &Trace,
-    starts: &Starts,
-    outcome: &SimOutcome,
-    bound: Span,
-) -> io::Result<()> {
-    writeln!(
-        out,
-        "job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,\
-         execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,\
-         workload_name,pauses,migrations"
-    )?;
-    for (job, record) in trace.jobs.iter().zip(&outcome.jobs) {
+    let mut write_lines = || -> io::Result<()> {
         writeln!(
             out,
-            "{},{},{},{},1,{},{},{},{},{},{},{},w0,{},{}",
-            job.id,
-            job.submit.seconds(),
-            job.tasks,
-            job.estimate.unwrap_or(job.runtime).seconds(),
-            record.start.seconds(),
-            record.finish.since(record.start).seconds(),
-            record.finish.seconds(),
-            record.start.since(job.submit).seconds(),
-            record.finish.since(job.submit).seconds(),
-            stretch(job, record, bound),
-            starts.of(&job.id),
-            record.pauses,
-            record.migrations,
+            "job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,\
+             execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,\
+             workload_name,pauses,migrations"
         )?;
-    }
-    Ok(())
+        for (job, record) in trace.jobs.iter().zip(&outcome.jobs) {
+            writeln!(
+                out,
+                "{},{},{},{},1,{},{},{},{},{},{},{},w0,{},{}",
+                job.id,
+                job.submit.seconds(),
+                job.tasks,
+                job.estimate.unwrap_or(job.runtime).seconds(),
+                record.start.seconds(),
+                record.finish.since(record.start).seconds(),
+                record.finish.seconds(),
+                record.start.since(job.submit).seconds(),
+                record.finish.since(job.submit).seconds(),
+                stretch(job, record, bound),
+                starts.of(&job.id),
+                record.pauses,
+                record.migrations,
+            )?;
+        }
+        out.flush()
+    };
+    write_lines().map_err(|error| refused(path, &error))
 }
 
 #[cfg(test)]

@@ -78,6 +78,13 @@ impl LiveOptions {
     }
 }
 
+/// The names and values of a list such as `launch=2,kill=1`.
+fn named_values(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let parts = text.split(',').filter(|part| !part.trim().is_empty());
+    let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "")));
+    pairs.map(|(name, value)| (name.trim(), value.trim()))
+}
+
 /// Simulates one policy. The sink gets the events of the plugin's journal, with the trace's names.
 ///
 /// # Errors

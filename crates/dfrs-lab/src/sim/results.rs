@@ -5,6 +5,8 @@ use std::fmt::Write;
 use dfrs_sim::metrics::SimSummary;
 use serde_json::Value;
 
+use crate::show::aligned;
+
 /// An array with an object for each policy, one a line.
 ///
 /// # Errors
@@ -78,7 +80,8 @@ pub(crate) fn fields(result: &SimSummary) -> Result<Value, String> {
 /// A column for people: its head, and its field.
 type SummaryColumn = (&'static str, fn(&SimSummary) -> String);
 
-fn number(value: Option<f64>, digits: usize) -> String {
+fn number(value: impl Into<Option<f64>>, digits: usize) -> String {
+    let value: Option<f64> = value.into();
     value.map_or(String::new(), |value| format!("{value:.digits$}"))
 }
 
@@ -86,29 +89,25 @@ fn columns() -> Vec<SummaryColumn> {
     vec![
         ("policy", |result| result.policy.clone()),
         ("jobs", |result| result.jobs.to_string()),
-        ("max stretch", |result| number(Some(result.max_stretch), 2)),
-        ("mean stretch", |result| {
-            number(Some(result.mean_stretch), 3)
-        }),
-        ("mean wait s", |result| number(Some(result.mean_wait), 1)),
+        ("max stretch", |result| number(result.max_stretch, 2)),
+        ("mean stretch", |result| number(result.mean_stretch, 3)),
+        ("mean wait s", |result| number(result.mean_wait, 1)),
         ("underutil.", |result| {
-            number(Some(result.normalized_underutilization), 4)
+            number(result.normalized_underutilization, 4)
         }),
-        ("stalled", |result| {
-            number(Some(result.normalized_stalled), 4)
-        }),
-        ("makespan s", |result| number(Some(result.makespan), 0)),
+        ("stalled", |result| number(result.normalized_stalled, 4)),
+        ("makespan s", |result| number(result.makespan, 0)),
         ("pauses", |result| result.pauses.to_string()),
         ("migrations", |result| result.migrations.to_string()),
         ("GB/s", |result| {
             let moved = result.pause_gb_per_second + result.migration_gb_per_second;
-            number(Some(moved), 3)
+            number(moved, 3)
         }),
         ("decide ms", |result| {
-            number(Some(result.decide_seconds_mean * 1e3), 3)
+            number(result.decide_seconds_mean * 1e3, 3)
         }),
         ("max ms", |result| {
-            number(Some(result.decide_seconds_max * 1e3), 3)
+            number(result.decide_seconds_max * 1e3, 3)
         }),
     ]
 }
@@ -123,26 +122,16 @@ pub fn table(results: &[SimSummary]) -> String {
     }
     if results.len() > 1 {
         let best: SummaryColumn = ("degr. best", |result| {
-            number(Some(result.degradation_from_best), 2)
+            number(result.degradation_from_best, 2)
         });
         let wait = columns.iter().position(|(head, _)| *head == "mean wait s");
         columns.insert(wait.unwrap_or(columns.len()), best);
     }
-    let heads: Vec<&str> = columns.iter().map(|(head, _)| *head).collect();
-    let mut rows: Vec<Vec<String>> = vec![heads.iter().copied().map(String::from).collect()];
+    let heads = columns.iter().map(|(head, _)| (*head).to_owned());
+    let mut rows: Vec<Vec<String>> = vec![heads.collect()];
     rows.extend(results.iter().map(|result| {
         let fields = columns.iter().map(|(_, field)| field(result));
         fields.collect()
     }));
-    let widths: Vec<usize> = (0..heads.len())
-        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
-        .collect();
-    rows.iter().fold(String::new(), |mut text, row| {
-        let _ = write!(text, "{:<width$}", row[0], width = widths[0]); // a String takes all
-        for (field, width) in row.iter().zip(&widths).skip(1) {
-            let _ = write!(text, "  {field:>width$}");
-        }
-        text.push('\n');
-        text
-    })
+    aligned(&rows)
 }

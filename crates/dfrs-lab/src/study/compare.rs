@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::file::{POLICY, Study, SweptOption};
 use super::grid::StudyRow;
 use crate::paired::{self, PairedComparison};
+use crate::show::aligned;
 use crate::summary::{mean, quantile, sorted};
 
 /// Runs that differ in nothing but the trace, and one measure of them.
@@ -236,19 +237,9 @@ fn table(study: &Study, lines: &[SummaryLine]) -> String {
         row.extend(of_comparison(line.comparison.as_ref()));
         row
     }));
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|column| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        })
-        .collect();
-    rows.iter().fold(String::new(), |text, row| {
-        let mut line = format!("  {:<width$}", row[0], width = widths[0]);
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            let _ = write!(line, "  {cell:>width$}"); // a String takes all
-        }
-        text + line.trim_end() + "\n"
-    })
+    let table = aligned(&rows);
+    let lines = table.lines().map(|line| format!("  {}\n", line.trim_end()));
+    lines.collect()
 }
 
 /// Of an even number the middle between the two in the middle.

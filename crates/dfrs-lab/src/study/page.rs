@@ -8,6 +8,7 @@ use dfrs_sim::metrics::CLASSES;
 use super::compare::SummaryLine;
 use super::file::{POLICY, Study};
 use crate::paired::PairedComparison;
+use crate::show::sentence;
 
 /// Fewer traces make no curve.
 const MIN_OF_CHART: usize = 3;
@@ -21,7 +22,7 @@ pub fn page(study: &Study, size: &str, lines: &[SummaryLine], classes: &[Summary
     introduction(&mut page, study);
     for lines in lines.chunk_by(SummaryLine::is_of_same_section) {
         let first = &lines[0];
-        page.section(&capital(&first.short_title(study)));
+        page.section(&sentence(&first.short_title(study)));
         let count = first.sorted().len();
         if count < MIN_RELIABLE {
             page.text(&format!("{count} traces: averages scatter widely."));
@@ -74,13 +75,6 @@ fn baseline(study: &Study) -> String {
         .map(|(name, value)| format!("{name} `{value}`"))
         .collect();
     named.join(", ")
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(characters).collect()
-    })
 }
 
 /// A row for each policy, four columns for each measure.
@@ -148,7 +142,7 @@ fn by_traces(study: &Study, lines: &[SummaryLine]) -> Chart {
     let measure = study.measures.first().copied().unwrap_or_default();
     let words = measure.replace('_', " ");
     let mut chart = Chart::new(
-        &capital(&words),
+        &sentence(&words),
         Axis::linear("share of traces").with_range(0.0, 1.0),
         Axis::log(&format!("{words} of the trace")),
     );

@@ -40,7 +40,6 @@ pub fn read(
         node_cpus: f64::from(site.cpus_per_node),
         node_memory: Some(bytes(site.memory_per_node)),
         cpus: taken.cpus.iter().copied().map(f64::from).collect(),
-        journal_facts: Vec::new(),
         as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
         trace: taken.trace,
         clock: if dump.unix_time {
@@ -48,11 +47,9 @@ pub fn read(
         } else {
             TimeBase::Local
         },
-        left_out: Vec::new(),
-        not_simulated: Vec::new(),
         capped: taken.capped,
         assumed,
-        warnings: String::new(),
+        ..ReplaySource::default()
     };
     source.note(file, too_many);
     for caution in cautions(&dump, &taken.assumed, jobs) {

@@ -240,11 +240,7 @@ impl JournalJobs {
             } else {
                 TimeBase::SinceStart
             },
-            left_out: Vec::new(),
-            not_simulated: Vec::new(),
-            capped: Vec::new(),
-            assumed: Vec::new(),
-            warnings: String::new(),
+            ..ReplaySource::default()
         };
         if !shape.alike {
             source.assumed.push(format!(

@@ -32,6 +32,7 @@ pub struct JournalFacts {
 }
 
 /// What is replayed.
+#[derive(Default)]
 pub struct ReplaySource {
     /// What the file is, for people.
     pub kind: &'static str,

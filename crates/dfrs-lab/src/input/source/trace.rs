@@ -8,7 +8,7 @@ use super::kind::trace_error_text;
 use super::replay_file::ReplayFile;
 use super::replay_source::ReplaySource;
 use crate::input::model::SwfModel;
-use crate::show::{TimeBase, number};
+use crate::show::number;
 
 /// A trace whose jobs are the same to all schedulers.
 pub(super) fn read(wanted: &ReplayFile, input: impl BufRead) -> Result<ReplaySource, String> {
@@ -36,17 +36,10 @@ pub(super) fn read(wanted: &ReplayFile, input: impl BufRead) -> Result<ReplaySou
         batch_unit: "nodes, one for each task",
         nodes,
         node_cpus,
-        node_memory: None,
         cpus: trace.jobs.iter().map(had).collect(),
-        journal_facts: Vec::new(),
         as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
         trace,
-        clock: TimeBase::SinceStart,
-        left_out: Vec::new(),
-        not_simulated: Vec::new(),
-        capped: Vec::new(),
-        assumed: Vec::new(),
-        warnings: String::new(),
+        ..ReplaySource::default()
     };
     let jobs = &source.trace.jobs;
     let started = jobs.iter().filter(|job| job.waited.is_some()).count();

@@ -8,6 +8,7 @@ use super::short;
 use crate::replay::Replay;
 use crate::replay::schedule::ReplaySchedule;
 use crate::show::{duration, number, percent, significant};
+use crate::summary::share;
 
 pub fn add(page: &mut Page, replay: &Replay) {
     page.section("What it takes: pauses, moves, swap");
@@ -68,11 +69,9 @@ fn charts(page: &mut Page, replay: &Replay, schedule: &ReplaySchedule) {
 /// In a sentence: what jobs can do.
 fn kinds(replay: &Replay) -> String {
     let jobs = &replay.source.trace.jobs;
-    let share = |kind: Mobility| {
+    let share_of = |kind: Mobility| {
         let count = jobs.iter().filter(|job| job.mobility == kind).count();
-        #[allow(clippy::cast_precision_loss)] // numbers of jobs
-        let share = count as f64 / jobs.len().max(1) as f64;
-        (count > 0).then(|| percent(share))
+        (count > 0).then(|| percent(share(count, jobs.len())))
     };
     let words = [
         (
@@ -88,7 +87,7 @@ fn kinds(replay: &Replay) -> String {
     ];
     let parts: Vec<String> = words
         .into_iter()
-        .filter_map(|(kind, what)| share(kind).map(|share| format!("{share} of jobs {what}")))
+        .filter_map(|(kind, what)| share_of(kind).map(|share| format!("{share} of jobs {what}")))
         .collect();
     format!("In this replay {}.", parts.join("; "))
 }
@@ -101,7 +100,6 @@ fn table(page: &mut Page, replay: &Replay) {
     let mut heads = vec![""];
     heads.extend(names.iter().map(String::as_str));
     let mut table = Table::new("", &heads);
-    let jobs = replay.source.trace.jobs.len().max(1) as f64;
     let gigabytes = replay.source.node_gigabytes();
     let mut row = |what: &str, value: &dyn Fn(&ReplaySchedule) -> String| {
         let cells = schedules
@@ -114,7 +112,7 @@ fn table(page: &mut Page, replay: &Replay) {
         decimals(schedule.summary.pauses as f64 / hours(schedule), 2)
     });
     row("pauses per job", &|schedule| {
-        decimals(schedule.summary.pauses as f64 / jobs, 3)
+        decimals(schedule.summary.pauses_per_job, 3)
     });
     row("jobs that are paused at all", &|schedule| {
         let paused = schedule.records.iter().filter(|record| record.pauses > 0);
@@ -128,7 +126,7 @@ fn table(page: &mut Page, replay: &Replay) {
         decimals(schedule.summary.migrations as f64 / hours(schedule), 2)
     });
     row("migrations per job", &|schedule| {
-        decimals(schedule.summary.migrations as f64 / jobs, 3)
+        decimals(schedule.summary.migrations_per_job, 3)
     });
     row("memory written and read, GB", &|schedule| {
         let moved: f64 = schedule.timeline.moved.0.iter().sum();

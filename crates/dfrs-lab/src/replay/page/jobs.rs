@@ -7,7 +7,7 @@ use crate::replay::Replay;
 use crate::replay::compare::{Breakdown, MIN_SHIFT_SECONDS, Shift, breakdowns, worst};
 use crate::replay::schedule::ReplaySchedule;
 use crate::show::{brief, number, significant, unbroken};
-use crate::summary::mean;
+use crate::summary::{mean, share};
 
 /// How many of the jobs that lose most are listed.
 const WORST: usize = 10;
@@ -61,11 +61,11 @@ fn shifts(page: &mut Page, replay: &Replay) {
         table.row([
             Cell::text(unbroken(&short(replay, place))),
             cell(number(shift.sooner.count)),
-            cell(share(shift.sooner.count, jobs)),
+            cell(percent(share(shift.sooner.count, jobs))),
             cell(brief(shift.sooner.median)),
             cell(brief(shift.sooner.max)),
             cell(number(shift.later.count)),
-            cell(share(shift.later.count, jobs)),
+            cell(percent(share(shift.later.count, jobs))),
             cell(brief(shift.later.median)),
             cell(brief(shift.later.mean)),
             cell(brief(shift.later.max)),
@@ -73,11 +73,6 @@ fn shifts(page: &mut Page, replay: &Replay) {
         ]);
     }
     page.table(&table);
-}
-
-#[allow(clippy::cast_precision_loss)] // numbers of jobs
-fn share(count: usize, all: usize) -> String {
-    percent(count as f64 / all.max(1) as f64)
 }
 
 #[allow(clippy::cast_precision_loss)] // numbers of jobs
@@ -155,8 +150,14 @@ fn by_class(replay: &Replay, breakdown: &Breakdown) -> Table {
                 .iter()
                 .map(|schedule| Cell::number(decimals(of(&schedule.stretch), 2))),
         );
-        row.push(Cell::number(share(shift.sooner.count, class.jobs.len())));
-        row.push(Cell::number(share(shift.later.count, class.jobs.len())));
+        row.push(Cell::number(percent(share(
+            shift.sooner.count,
+            class.jobs.len(),
+        ))));
+        row.push(Cell::number(percent(share(
+            shift.later.count,
+            class.jobs.len(),
+        ))));
         table.row(row);
     }
     table

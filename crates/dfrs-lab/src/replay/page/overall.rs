@@ -8,7 +8,7 @@ use crate::replay::compare::Shift;
 use crate::replay::schedule::ReplaySchedule;
 use crate::replay::table::verdict;
 use crate::show::{brief, number, seconds_ticks, significant, unbroken};
-use crate::summary::{mean, quantile, sorted};
+use crate::summary::{mean, quantile, share, sorted};
 
 /// Points of a curve of shares.
 const POINTS: u32 = 200;
@@ -53,10 +53,9 @@ pub fn add(page: &mut Page, replay: &Replay) {
     );
 }
 
-#[allow(clippy::cast_precision_loss)] // numbers of jobs
 fn facts(page: &mut Page, replay: &Replay) {
     let after = &replay.schedules[replay.after];
-    let jobs = replay.source.trace.jobs.len().max(1) as f64;
+    let jobs = replay.source.trace.jobs.len();
     let lost = |schedule: &ReplaySchedule| brief(mean(schedule.lost.iter().copied()));
     let mut facts = Vec::new();
     for opponent in replay.opponents() {
@@ -70,8 +69,8 @@ fn facts(page: &mut Page, replay: &Replay) {
             (
                 unbroken(&format!(
                     "{} / {}",
-                    percent(shift.sooner.count as f64 / jobs),
-                    percent(shift.later.count as f64 / jobs)
+                    percent(share(shift.sooner.count, jobs)),
+                    percent(share(shift.later.count, jobs))
                 )),
                 format!("of jobs done more than a minute sooner / later than {name}"),
             ),
@@ -82,7 +81,7 @@ fn facts(page: &mut Page, replay: &Replay) {
         ]);
     }
     facts.push((
-        significant(after.summary.pauses as f64 / jobs, 2),
+        significant(after.summary.pauses_per_job, 2),
         "pauses per job".to_owned(),
     ));
     let facts: Vec<(&str, &str)> = facts
@@ -172,7 +171,8 @@ fn shares(
     for (place, schedule) in replay.schedules.iter().enumerate() {
         let values = sorted(&values(schedule));
         let part = |point: u32| f64::from(point) / f64::from(POINTS);
-        let mut points: Vec<(f64, f64)> = vec![(1.0, share_up_to(&values, 1.0))];
+        let at_1 = values.partition_point(|value| *value <= 1.0);
+        let mut points: Vec<(f64, f64)> = vec![(1.0, share(at_1, values.len()))];
         points.extend(
             (0..=POINTS)
                 .map(|point| (quantile(&values, part(point)), part(point)))
@@ -201,11 +201,4 @@ fn shares(
         chart.x = chart.x.with_range(1.0, end.unwrap_or(largest));
     }
     chart.to_svg()
-}
-
-/// The share of a sorted list that is at most so much.
-#[allow(clippy::cast_precision_loss)] // numbers of jobs
-fn share_up_to(sorted: &[f64], value: f64) -> f64 {
-    let count = sorted.partition_point(|other| *other <= value);
-    count as f64 / sorted.len().max(1) as f64
 }

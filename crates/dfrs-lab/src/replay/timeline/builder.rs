@@ -7,11 +7,12 @@ use dfrs_proto::journal::{EventKind, JournalEvent};
 use dfrs_sim::trace::{Trace, TraceJob};
 
 use super::{Sums, TimeBinning, Timeline, cpu, memory};
+use crate::arriving::arriving;
 
 /// A job as the watcher sees it.
 #[derive(Clone, Default)]
 struct TrackedJob {
-    /// One node for each task, ascending; empty unless it runs.
+    /// One node for each task; empty unless it runs.
     nodes: Vec<NodeIndex>,
     share: f64,
     since: Time,
@@ -76,7 +77,7 @@ impl<'a> TimelineBuilder<'a> {
             EventKind::Migrate { job, nodes, stall } => {
                 if let Some((watched, of_trace)) = self.until(t, job) {
                     // Written here and read there.
-                    let moved = 2.0 * memory(of_trace, moved_tasks(&watched.nodes, nodes));
+                    let moved = 2.0 * memory(of_trace, arriving(&watched.nodes, nodes));
                     self.count(t, |timeline| &mut timeline.moved, moved);
                     self.count(t, |timeline| &mut timeline.migrations, 1.0);
                 }
@@ -108,7 +109,6 @@ impl<'a> TimelineBuilder<'a> {
     fn place(&mut self, t: Time, job: &str, nodes: &[NodeIndex], stall: Option<Span>) {
         if let Some((job, _)) = self.until(t, job) {
             job.nodes = nodes.to_vec();
-            job.nodes.sort_unstable();
             job.stalled_until = t + stall.unwrap_or(Span::ZERO);
         }
     }
@@ -130,21 +130,6 @@ impl<'a> TimelineBuilder<'a> {
         job.since = t;
         Some((job, of_trace))
     }
-}
-
-/// How many tasks are on nodes on which they were not; the first is ascending.
-fn moved_tasks(before: &[NodeIndex], after: &[NodeIndex]) -> u64 {
-    let mut after = after.to_vec();
-    after.sort_unstable();
-    let mut before = before.iter().peekable();
-    let mut moved = 0;
-    for node in &after {
-        while before.next_if(|old| *old < node).is_some() {}
-        if before.next_if_eq(&node).is_none() {
-            moved += 1;
-        }
-    }
-    moved
 }
 
 #[cfg(test)]
@@ -219,7 +204,7 @@ mod tests {
     #[test]
     fn tasks_that_stay_are_not_moved() {
         let nodes = |list: &[u32]| list.iter().copied().map(NodeIndex).collect::<Vec<_>>();
-        assert_eq!(moved_tasks(&nodes(&[0, 0, 1, 5]), &nodes(&[5, 0, 0, 1])), 0);
-        assert_eq!(moved_tasks(&nodes(&[0, 0, 1, 5]), &nodes(&[0, 1, 1, 7])), 2);
+        assert_eq!(arriving(&nodes(&[0, 0, 1, 5]), &nodes(&[5, 0, 0, 1])), 0);
+        assert_eq!(arriving(&nodes(&[0, 0, 1, 5]), &nodes(&[0, 1, 1, 7])), 2);
     }
 }

@@ -8,6 +8,7 @@ use dfrs_testbed::model::acts::Act;
 use dfrs_testbed::simulation::Draw;
 
 use super::cluster::LiveCluster;
+use super::named_values;
 
 const MINUTE: Span = Span::from_seconds(60);
 /// Seconds for which a slurmctld that was killed is away.
@@ -79,20 +80,14 @@ impl FromStr for Faults {
     /// Reads e.g. `fail=2,kill=1`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut faults = Self::default();
-        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
-            let (name, count) = part.split_once('=').unwrap_or((part, ""));
-            let name = name.trim();
+        for (name, count) in named_values(text) {
             let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
                 let names = KINDS.map(|(name, _)| name).join(", ");
                 return Err(format!(
                     "{name:?} is no kind of fault; allowed: {names}, for example fail=2"
                 ));
             };
-            let count = count
-                .trim()
-                .parse()
-                .ok()
-                .filter(|count| *count <= MAX_FAULTS);
+            let count = count.parse().ok().filter(|count| *count <= MAX_FAULTS);
             let count = count.ok_or_else(|| format!("{name}: allowed: 0 to {MAX_FAULTS}"))?;
             if faults.0.iter().any(|(other, _)| other == kind) {
                 return Err(format!("{name} is there twice; give each kind once"));

@@ -8,6 +8,7 @@ use dfrs_sim::trace::Trace;
 use dfrs_testbed::model::{ClusterModel, ProgramOutcome};
 
 use super::cluster::{index, label};
+use crate::arriving::arriving;
 
 /// What the journal says of one job.
 #[derive(Clone, Debug, Default)]
@@ -76,22 +77,6 @@ impl LiveJobCounts {
             | EventKind::Unknown => {}
         }
     }
-}
-
-/// How many tasks are on nodes on which they were not.
-fn arriving(old: &[NodeIndex], new: &[NodeIndex]) -> u64 {
-    let mut left: BTreeMap<NodeIndex, u64> = BTreeMap::new();
-    for node in old {
-        *left.entry(*node).or_default() += 1;
-    }
-    let mut count = 0;
-    for node in new {
-        match left.get_mut(node) {
-            Some(tasks) if *tasks > 0 => *tasks -= 1,
-            _ => count += 1,
-        }
-    }
-    count
 }
 
 /// Follows the plugin's journal.
@@ -164,15 +149,8 @@ impl<'a> Translator<'a> {
                 (*cpu, *mem) = (*cpu / self.whole.0, *mem / self.whole.1);
                 job.clone_from(&self.trace.jobs.get(position)?.id);
             }
-            kind @ (EventKind::Eligible { .. }
-            | EventKind::Refused { .. }
-            | EventKind::Start { .. }
-            | EventKind::Yield { .. }
-            | EventKind::Pause { .. }
-            | EventKind::Resume { .. }
-            | EventKind::Migrate { .. }
-            | EventKind::Finish { .. }) => self.follow(kind, event.t)?,
             EventKind::Unknown => {}
+            kind => self.follow(kind, event.t)?,
         }
         Some(event)
     }

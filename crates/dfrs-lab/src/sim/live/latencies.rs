@@ -5,6 +5,7 @@ use std::str::FromStr;
 use dfrs_core::Span;
 use dfrs_testbed::model::ModelSettings;
 
+use super::named_values;
 use crate::options::seconds;
 
 const NAMES: &str = "launch, call, message, orders, probe, kill, requeue";
@@ -46,16 +47,14 @@ impl FromStr for Latencies {
     /// Reads e.g. `launch=2,kill=1`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut latencies = Self::default();
-        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        for (name, value) in named_values(text) {
             let mut settings = ModelSettings::default();
-            let Some((name, _)) = named(&mut settings, name.trim()) else {
+            let Some((name, _)) = named(&mut settings, name) else {
                 return Err(format!(
-                    "{:?} is no latency; allowed: {NAMES}, for example launch=2",
-                    name.trim()
+                    "{name:?} is no latency; allowed: {NAMES}, for example launch=2"
                 ));
             };
-            let span = seconds(value.trim()).map_err(|allowed| format!("{name}: {allowed}"))?;
+            let span = seconds(value).map_err(|allowed| format!("{name}: {allowed}"))?;
             if latencies.0.iter().any(|(other, _)| *other == name) {
                 return Err(format!("{name} is there twice; give each latency once"));
             }
