@@ -74,11 +74,11 @@ impl Reproduction<'_> {
             )
         })?;
         let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
-        let results = Results::get(&traces, &chosen, &mut runs)?;
+        let results = Results::get(traces, &chosen, &mut runs)?;
         // The part of the paper's runs is as large as that of the traces.
         let each = (moldable::ALL_RUNS * self.traces).div_ceil(ALL_TRACES);
         let ratios = Ratios::get(&figures, each, self.seed, &mut runs)?;
-        let settings = self.settings(&traces);
+        let settings = self.settings(&results.traces);
         let report = match chosen.is_empty() && figures.is_empty() {
             true => None,
             false => Some(report::write(
@@ -89,7 +89,7 @@ impl Reproduction<'_> {
                 &settings,
             )?),
         };
-        let notes = traces.notes();
+        let notes = results.traces.notes();
         let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
         Ok((report, notes + &runs.notes()))
     }

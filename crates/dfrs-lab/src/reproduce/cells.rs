@@ -8,28 +8,70 @@ use super::published::{Statistic, Value, published};
 use super::results::{Query, Results};
 use super::traces::TraceSet;
 
-/// The three numbers that are reported of a cell.
-pub const STATISTICS: [Statistic; 3] =
-    [Statistic::Average, Statistic::Deviation, Statistic::Maximum];
-
 impl Experiment {
-    /// The cell's values.
-    pub fn spread(
+    /// What the experiment is about: the first of its measures.
+    pub fn measure(&self) -> Measure {
+        self.measures[0]
+    }
+
+    /// A cell of it.
+    pub fn cell<'a>(
+        &self,
+        set: TraceSet,
+        policy: &'a str,
+        period: Option<u32>,
+        measure: Measure,
+    ) -> Query<'a> {
+        Query {
+            set,
+            policy,
+            penalty: self.penalty,
+            period,
+            measure,
+        }
+    }
+
+    /// All of its cells.
+    pub fn cells(&self) -> impl Iterator<Item = Query<'static>> {
+        self.sets.iter().flat_map(move |set| self.cells_of(*set))
+    }
+
+    fn cells_of(&self, set: TraceSet) -> impl Iterator<Item = Query<'static>> {
+        let policies = self.policies.iter();
+        let runs = policies.flat_map(|policy| {
+            let periods = self.all_periods().into_iter();
+            periods.map(move |period| (*policy, period))
+        });
+        runs.flat_map(move |(policy, period)| {
+            let measures = self.measures.iter();
+            measures.map(move |measure| self.cell(set, policy, period, *measure))
+        })
+    }
+
+    /// The average of its first measure.
+    pub fn mean(
         &self,
         results: &Results,
         set: TraceSet,
         policy: &str,
         period: Option<u32>,
-        measure: Measure,
-    ) -> Option<SampleStatistics> {
-        let penalty = self.penalty;
-        results.spread(&Query {
-            set,
-            policy,
-            penalty,
-            period,
-            measure,
-        })
+    ) -> Option<f64> {
+        let spread = results.spread(&self.cell(set, policy, period, self.measure()))?;
+        Some(spread.mean)
+    }
+
+    /// What the paper says of a cell of it.
+    pub fn published(&self, cell: &Query, statistic: Statistic) -> Option<Value> {
+        published(self.name, cell, statistic)
+    }
+
+    /// The published average of its first measure, if it is known.
+    pub fn published_mean(&self, set: TraceSet, policy: &str, period: Option<u32>) -> Option<f64> {
+        let cell = self.cell(set, policy, period, self.measure());
+        match self.published(&cell, Statistic::Average)? {
+            Value::Is(value) => Some(value),
+            Value::Below(_) => None,
+        }
     }
 
     /// The periods of the experiment; `None` alone if it has none.
@@ -50,78 +92,47 @@ impl Experiment {
         periods
     }
 
-    /// The published average of its first measure, if it is known.
-    pub fn published_mean(&self, set: TraceSet, policy: &str, period: Option<u32>) -> Option<f64> {
-        let measure = *self.measures.first()?;
-        match published(self.name, set, policy, period, measure, Statistic::Average)? {
-            Value::Is(value) => Some(value),
-            Value::Below(_) => None,
-        }
-    }
-
-    /// Whether the paper prints anything for this set.
-    pub fn is_published(&self, set: TraceSet) -> bool {
-        let mut measures = self.measures.iter();
-        measures.any(|measure| self.is_measure_published(set, *measure))
-    }
-
-    /// Whether the paper prints anything of this measure for this set.
-    pub fn is_measure_published(&self, set: TraceSet, measure: Measure) -> bool {
-        self.policies.iter().any(|policy| {
-            self.all_periods().into_iter().any(|period| {
-                STATISTICS.into_iter().any(|statistic| {
-                    published(self.name, set, policy, period, measure, statistic).is_some()
-                })
-            })
+    /// Whether the paper prints anything for this set, of those of these measures and statistics.
+    pub fn is_published(
+        &self,
+        set: TraceSet,
+        is_asked: impl Fn(Measure, Statistic) -> bool,
+    ) -> bool {
+        self.cells_of(set).any(|cell| {
+            let asked = Statistic::ALL.into_iter();
+            let mut asked = asked.filter(|statistic| is_asked(cell.measure, *statistic));
+            asked.any(|statistic| self.published(&cell, statistic).is_some())
         })
     }
 
     /// Everything that was measured, a line for each cell.
     pub fn csv(&self, results: &Results) -> String {
-        let mut csv = csv_line(&[
-            "traces",
-            "policy",
-            "penalty_seconds",
-            "period_seconds",
-            "measure",
-            "count",
-            "mean",
-            "standard_deviation",
-            "maximum",
-            "published_mean",
-            "published_standard_deviation",
-            "published_maximum",
-        ]);
-        for set in self.sets {
-            for policy in self.policies {
-                for period in self.all_periods() {
-                    for measure in self.measures {
-                        let Some(spread) = self.spread(results, *set, policy, period, *measure)
-                        else {
-                            continue;
-                        };
-                        let mut fields = vec![
-                            set.name(),
-                            (*policy).into(),
-                            self.penalty.to_string(),
-                            period.map_or(String::new(), |period| period.to_string()),
-                            measure.name().into(),
-                            spread.count.to_string(),
-                            spread.mean.to_string(),
-                            spread.deviation.to_string(),
-                            spread.maximum.to_string(),
-                        ];
-                        fields.extend(STATISTICS.map(|statistic| {
-                            match published(self.name, *set, policy, period, *measure, statistic) {
-                                None => String::new(),
-                                Some(Value::Is(value)) => value.to_string(),
-                                Some(Value::Below(value)) => format!("<{value}"),
-                            }
-                        }));
-                        csv += &csv_line(&fields);
-                    }
-                }
-            }
+        let mut csv = "traces,policy,penalty_seconds,period_seconds,measure,count,mean,\
+                 standard_deviation,maximum,published_mean,published_standard_deviation,\
+                 published_maximum\n"
+            .to_owned();
+        for cell in self.cells() {
+            let Some(spread) = results.spread(&cell) else {
+                continue;
+            };
+            let mut fields = vec![
+                cell.set.name(),
+                cell.policy.into(),
+                self.penalty.to_string(),
+                cell.period
+                    .map_or(String::new(), |period| period.to_string()),
+                cell.measure.name().into(),
+                spread.count.to_string(),
+            ];
+            fields.extend(Statistic::ALL.map(|statistic| spread.get(statistic).to_string()));
+            fields.extend(
+                Statistic::ALL.map(|statistic| match self.published(&cell, statistic) {
+                    None => String::new(),
+                    Some(Value::Is(value)) => value.to_string(),
+                    Some(Value::Below(value)) => format!("<{value}"),
+                }),
+            );
+            csv += &csv_line(&fields);
         }
         csv
     }

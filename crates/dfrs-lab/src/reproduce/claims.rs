@@ -10,61 +10,48 @@ use super::measure::Measure;
 use super::results::{Query, Results};
 use super::traces::TraceSet;
 
-/// A sentence of a paper.
-struct PaperClaim {
+/// A sentence of a paper, about what was measured.
+pub(super) struct PaperClaim<R> {
     /// Where it stands.
-    place: &'static str,
+    pub place: &'static str,
     /// What it says.
-    statement: &'static str,
-    /// What was measured; none if it was not.
-    check: fn(&Results) -> Option<ClaimFinding>,
+    pub statement: &'static str,
+    /// What was found; none if it was not measured.
+    pub check: fn(&R) -> Option<ClaimFinding>,
 }
 
-/// What was found about a claim.
-struct ClaimFinding {
-    found: String,
-    holds: ClaimVerdict,
-}
+/// What was found about a claim, how many of its parts hold, and how many there are.
+pub(super) type ClaimFinding = (String, usize, usize);
 
-/// Whether a claim holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ClaimVerdict {
-    Yes,
-    Partly,
-    No,
-}
-
-impl ClaimVerdict {
-    /// Yes if all, no if none.
-    fn of(held: usize, all: usize) -> Self {
-        match held {
-            held if held == all => Self::Yes,
-            0 => Self::No,
-            _ => Self::Partly,
-        }
-    }
-
-    fn when(holds: bool) -> Self {
-        if holds { Self::Yes } else { Self::No }
-    }
-}
-
-/// The claims that could be checked; none if there are none.
+/// The claims of the papers on DFRS that could be checked; none if there are none.
 pub fn table(results: &Results) -> Option<Table> {
+    table_of(
+        "What the papers say",
+        tpds::CLAIMS.iter().chain(ipdps::CLAIMS),
+        results,
+    )
+}
+
+/// The claims that could be checked; none if there are none. A claim holds if all of its parts do.
+pub(super) fn table_of<'a, R: 'a>(
+    what: &str,
+    claims: impl IntoIterator<Item = &'a PaperClaim<R>>,
+    results: &R,
+) -> Option<Table> {
     let mut table = Table::new(
-        "What the papers say in words. “holds” is judged by the numbers beside it.",
+        &format!("{what} in words. “holds” is judged by the numbers beside it."),
         &["where", "claim", "reproduced", "holds"],
     );
     let mut is_empty = true;
-    for claim in tpds::CLAIMS.iter().chain(ipdps::CLAIMS) {
-        let Some(ClaimFinding { found, holds }) = (claim.check)(results) else {
+    for claim in claims {
+        let Some((found, held, parts)) = (claim.check)(results) else {
             continue;
         };
         is_empty = false;
-        let (word, close) = match holds {
-            ClaimVerdict::Yes => ("yes", Agreement::Near),
-            ClaimVerdict::Partly => ("partly", Agreement::Off),
-            ClaimVerdict::No => ("no", Agreement::Far),
+        let (word, close) = match held {
+            held if held == parts => ("yes", Agreement::Near),
+            0 => ("no", Agreement::Far),
+            _ => ("partly", Agreement::Off),
         };
         table.row([
             Cell::text(claim.place),
@@ -76,10 +63,23 @@ pub fn table(results: &Results) -> Option<Table> {
     (!is_empty).then_some(table)
 }
 
+/// The findings about several sets of traces as one; none if there are none. How many of them hold.
+fn together(found: impl IntoIterator<Item = (String, bool)>) -> Option<ClaimFinding> {
+    let (texts, held): (Vec<String>, Vec<bool>) = found.into_iter().unzip();
+    let all = texts.len();
+    let held = held.into_iter().filter(|holds| *holds).count();
+    (all > 0).then(|| (texts.join("; "), held, all))
+}
+
 const LOADS: std::ops::RangeInclusive<u8> = 1..=9;
 
 /// An average with the papers' usual penalty and the policy's own period.
-fn mean(results: &Results, set: TraceSet, policy: &str, measure: Measure) -> Option<f64> {
+pub(super) fn mean(
+    results: &Results,
+    set: TraceSet,
+    policy: &str,
+    measure: Measure,
+) -> Option<f64> {
     mean_at(results, set, policy, None, measure)
 }
 

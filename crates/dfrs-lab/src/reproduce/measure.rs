@@ -34,62 +34,34 @@ pub enum Measure {
 impl Measure {
     /// Name in tables and on axes.
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::DegradationFromBound => "degradation from bound",
-            Self::DegradationFromBest { .. } => "degradation factor",
-            Self::Underutilization => "normalized underutilization",
-            Self::Stalled => "of which held by jobs that stall",
-            Self::MaxStretch => "largest stretch",
-            Self::MeanStretch => "mean stretch",
-            Self::Bandwidth => "memory moved, GB/s",
-            Self::PauseBandwidth => "pauses, GB/s",
-            Self::MigrationBandwidth => "migrations, GB/s",
-            Self::PausesPerHour => "pauses per hour",
-            Self::MigrationsPerHour => "migrations per hour",
-            Self::PausesPerJob => "pauses per job",
-            Self::MigrationsPerJob => "migrations per job",
-            Self::MeanDecision => "mean decision, s",
-            Self::LongestDecision => "longest decision, s",
-        }
+        self.names().0
     }
 
-    /// Name in CSV files.
+    /// Name in CSV files and among the published numbers.
     pub const fn name(self) -> &'static str {
+        self.names().1
+    }
+
+    const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::DegradationFromBound => "degradation_from_bound",
-            Self::DegradationFromBest { .. } => "degradation_from_best",
-            Self::Underutilization => "normalized_underutilization",
-            Self::Stalled => "normalized_stalled",
-            Self::MaxStretch => "max_stretch",
-            Self::MeanStretch => "mean_stretch",
-            Self::Bandwidth => "gb_per_second",
-            Self::PauseBandwidth => "pause_gb_per_second",
-            Self::MigrationBandwidth => "migration_gb_per_second",
-            Self::PausesPerHour => "pauses_per_hour",
-            Self::MigrationsPerHour => "migrations_per_hour",
-            Self::PausesPerJob => "pauses_per_job",
-            Self::MigrationsPerJob => "migrations_per_job",
-            Self::MeanDecision => "decide_seconds_mean",
-            Self::LongestDecision => "decide_seconds_max",
+            Self::DegradationFromBound => ("degradation from bound", "degradation_from_bound"),
+            Self::DegradationFromBest { .. } => ("degradation factor", "degradation_from_best"),
+            Self::Underutilization => {
+                ("normalized underutilization", "normalized_underutilization")
+            }
+            Self::Stalled => ("of which held by jobs that stall", "normalized_stalled"),
+            Self::MaxStretch => ("largest stretch", "max_stretch"),
+            Self::MeanStretch => ("mean stretch", "mean_stretch"),
+            Self::Bandwidth => ("memory moved, GB/s", "gb_per_second"),
+            Self::PauseBandwidth => ("pauses, GB/s", "pause_gb_per_second"),
+            Self::MigrationBandwidth => ("migrations, GB/s", "migration_gb_per_second"),
+            Self::PausesPerHour => ("pauses per hour", "pauses_per_hour"),
+            Self::MigrationsPerHour => ("migrations per hour", "migrations_per_hour"),
+            Self::PausesPerJob => ("pauses per job", "pauses_per_job"),
+            Self::MigrationsPerJob => ("migrations per job", "migrations_per_job"),
+            Self::MeanDecision => ("mean decision, s", "decide_seconds_mean"),
+            Self::LongestDecision => ("longest decision, s", "decide_seconds_max"),
         }
-    }
-
-    /// Which column of the papers' tables of costs it is.
-    pub const fn cost_column(self) -> Option<usize> {
-        Some(match self {
-            Self::PauseBandwidth => 0,
-            Self::MigrationBandwidth => 1,
-            Self::PausesPerHour => 2,
-            Self::MigrationsPerHour => 3,
-            Self::PausesPerJob => 4,
-            Self::MigrationsPerJob => 5,
-            _ => return None,
-        })
-    }
-
-    /// Whether it needs the offline bound.
-    pub const fn needs_bound(self) -> bool {
-        matches!(self, Self::DegradationFromBound)
     }
 
     /// The value of this measure; `bound` and `best` are the trace's. Rates of a trace that takes

@@ -134,10 +134,8 @@ fn show(experiment: &Experiment, results: &Results, page: &mut Page) -> Vec<(Str
             }
         }
     }
-    if !drawn.is_empty()
-        && let Some(table) = tables::averages(experiment, results)
-    {
-        page.table(&table);
+    if !drawn.is_empty() {
+        page.table(&tables::averages(experiment, results));
     }
     drawn
 }

@@ -88,8 +88,8 @@ pub struct Query<'a> {
 }
 
 /// The results of all runs.
-pub struct Results<'a> {
-    pub traces: &'a Traces,
+pub struct Results {
+    pub traces: Traces,
     measured: BTreeMap<ReproduceRun, SimSummary>,
     bounds: BTreeMap<TraceId, f64>,
     /// By trace and penalty: the smallest of the largest stretches that the IPDPS paper's algorithms
@@ -97,15 +97,11 @@ pub struct Results<'a> {
     bests: BTreeMap<(TraceId, u32), f64>,
 }
 
-impl<'a> Results<'a> {
+impl Results {
     /// Does what is not done yet.
-    pub fn get(
-        traces: &'a Traces,
-        chosen: &[&Experiment],
-        runs: &mut Runs,
-    ) -> Result<Self, String> {
-        let wanted = wanted_runs(traces, chosen);
-        let bounds = wanted_bounds(traces, chosen);
+    pub fn get(traces: Traces, chosen: &[&Experiment], runs: &mut Runs) -> Result<Self, String> {
+        let wanted = wanted_runs(&traces, chosen);
+        let bounds = wanted_bounds(&traces, chosen);
         // A result depends on the run and on what the trace is made from.
         let keys: Vec<(ReproduceBound, String)> = bounds
             .iter()
@@ -120,7 +116,7 @@ impl<'a> Results<'a> {
             .iter()
             .map(|run| (run.clone(), traces.source(run.trace)))
             .collect();
-        let measured = runs.execute("simulations", &keys, |(run, _)| run.execute(traces))?;
+        let measured = runs.execute("simulations", &keys, |(run, _)| run.execute(&traces))?;
         let measured: BTreeMap<ReproduceRun, SimSummary> =
             wanted.into_iter().zip(measured).collect();
         Ok(Self {
@@ -131,20 +127,12 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// The values of a cell, in the order of its traces. None if there are no traces, or if a run
+    /// Average, deviation and maximum of the values of a cell. None if there are no traces, or if a run
     /// was not requested.
-    pub fn values(&self, query: &Query) -> Option<Vec<f64>> {
-        let traces = self.traces.of(query.set);
-        let values: Option<Vec<f64>> = traces
-            .iter()
-            .map(|trace| self.value(*trace, query))
-            .collect();
-        values.filter(|values| !values.is_empty())
-    }
-
-    /// Their average, deviation and maximum.
     pub fn spread(&self, query: &Query) -> Option<SampleStatistics> {
-        SampleStatistics::of(&self.values(query)?)
+        let traces = self.traces.of(query.set);
+        let values = traces.iter().map(|trace| self.value(*trace, query));
+        SampleStatistics::of(&values.collect::<Option<Vec<f64>>>()?)
     }
 
     /// All runs with what was measured on them.
@@ -188,18 +176,12 @@ fn bests(measured: &BTreeMap<ReproduceRun, SimSummary>) -> BTreeMap<(TraceId, u3
 
 /// All runs of these experiments, the longest first, then trace by trace.
 fn wanted_runs(traces: &Traces, chosen: &[&Experiment]) -> Vec<ReproduceRun> {
-    let mut wanted = BTreeSet::new();
-    for experiment in chosen {
-        for set in experiment.sets {
-            for trace in traces.of(*set) {
-                for policy in experiment.policies {
-                    for period in experiment.all_periods() {
-                        wanted.insert(ReproduceRun::new(trace, policy, experiment.penalty, period));
-                    }
-                }
-            }
-        }
-    }
+    let cells = chosen.iter().flat_map(|experiment| experiment.cells());
+    let runs = cells.flat_map(|cell| {
+        let traces = traces.of(cell.set).into_iter();
+        traces.map(move |trace| ReproduceRun::new(trace, cell.policy, cell.penalty, cell.period))
+    });
+    let wanted: BTreeSet<ReproduceRun> = runs.collect();
     let mut wanted: Vec<ReproduceRun> = wanted.into_iter().collect();
     wanted.sort_by_key(|run| match run.trace {
         TraceId::Whole => (0, 0),
@@ -210,14 +192,10 @@ fn wanted_runs(traces: &Traces, chosen: &[&Experiment]) -> Vec<ReproduceRun> {
 }
 
 fn wanted_bounds(traces: &Traces, chosen: &[&Experiment]) -> Vec<TraceId> {
+    let measure = Measure::DegradationFromBound;
     let wanted: BTreeSet<TraceId> = chosen
         .iter()
-        .filter(|experiment| {
-            experiment
-                .measures
-                .iter()
-                .any(|measure| measure.needs_bound())
-        })
+        .filter(|experiment| experiment.measures.contains(&measure))
         .flat_map(|experiment| experiment.sets)
         .flat_map(|set| traces.of(*set))
         .collect();

@@ -2,7 +2,7 @@
 
 use dfrs_report::{decimals, significant};
 
-use super::{ClaimFinding, ClaimVerdict, LOADS, PaperClaim, best, ends, mean, ratios};
+use super::{ClaimFinding, LOADS, PaperClaim, best, ends, mean, ratios, together};
 use crate::reproduce::experiment::{EASY, EASY_PUBLISHED, IPDPS, PENALTY};
 use crate::reproduce::measure::Measure;
 use crate::reproduce::results::{Query, Results};
@@ -14,20 +14,20 @@ const PER: &str = "DYNMCB8-PER 600";
 const ASAP: &str = "DYNMCB8-ASAP-PER 600";
 const STRETCH: &str = "DYNMCB8-STRETCH-PER 600";
 
-pub const CLAIMS: &[PaperClaim] = &[
+pub const CLAIMS: &[PaperClaim<Results>] = &[
     PaperClaim {
         place: "IPDPS V, Figure 1(a)",
         statement: "Without a penalty DYNMCB8 is best, with degradation factors averaging 1.16",
         check: |results| {
             let (name, _) = best(results, TraceSet::Scaled, IPDPS, FREE)?;
             let value = mean(results, TraceSet::Scaled, "DYNMCB8", FREE)?;
-            Some(ClaimFinding {
-                found: format!("{}; the best is {name}", significant(value, 3)),
-                holds: ClaimVerdict::of(
-                    usize::from(name == "DYNMCB8") + usize::from((value / 1.16 - 1.0).abs() <= 0.1),
-                    2,
-                ),
-            })
+            let found = format!("{}; the best is {name}", significant(value, 3));
+            let is_near = (value / 1.16 - 1.0).abs() <= 0.1;
+            Some((
+                found,
+                usize::from(name == "DYNMCB8") + usize::from(is_near),
+                2,
+            ))
         },
     },
     PaperClaim {
@@ -50,10 +50,8 @@ pub const CLAIMS: &[PaperClaim] = &[
         statement: "Without a penalty the best of the three periodic algorithms is DYNMCB8-ASAP-PER",
         check: |results| {
             let (name, value) = best(results, TraceSet::Scaled, &[PER, ASAP, STRETCH], FREE)?;
-            Some(ClaimFinding {
-                found: format!("{name}, {}", significant(value, 3)),
-                holds: ClaimVerdict::when(name == ASAP),
-            })
+            let found = format!("{name}, {}", significant(value, 3));
+            Some((found, usize::from(name == ASAP), 1))
         },
     },
     PaperClaim {
@@ -78,35 +76,24 @@ pub const CLAIMS: &[PaperClaim] = &[
                 .collect();
             // The published claim is about the first three.
             let held = values[..3].iter().filter(|value| ours < **value).count();
-            Some(ClaimFinding {
-                found: format!("DYNMCB8 {}; {}", significant(ours, 3), listed.join(", ")),
-                holds: ClaimVerdict::of(held, 3),
-            })
+            let found = format!("DYNMCB8 {}; {}", significant(ours, 3), listed.join(", "));
+            Some((found, held, 3))
         },
     },
     PaperClaim {
         place: "IPDPS V, Table I",
         statement: "DYNMCB8-STRETCH-PER always has worse averages than DYNMCB8-PER",
         check: |results| {
-            let (mut held, mut found) = (0, Vec::new());
-            for set in [TraceSet::Scaled, TraceSet::Unscaled, TraceSet::Weeks] {
-                if let (Some(stretch), Some(per)) = (
-                    mean(results, set, STRETCH, COSTLY),
-                    mean(results, set, PER, COSTLY),
-                ) {
-                    held += usize::from(stretch > per);
-                    found.push(format!(
-                        "{}: {} and {}",
-                        set.title(),
-                        significant(stretch, 3),
-                        significant(per, 3)
-                    ));
-                }
-            }
-            (!found.is_empty()).then(|| ClaimFinding {
-                holds: ClaimVerdict::of(held, found.len()),
-                found: found.join("; "),
-            })
+            let sets = [TraceSet::Scaled, TraceSet::Unscaled, TraceSet::Weeks];
+            together(sets.into_iter().filter_map(|set| {
+                let stretch = mean(results, set, STRETCH, COSTLY)?;
+                let per = mean(results, set, PER, COSTLY)?;
+                let (ours, theirs) = (significant(stretch, 3), significant(per, 3));
+                Some((
+                    format!("{}: {ours} and {theirs}", set.title()),
+                    stretch > per,
+                ))
+            }))
         },
     },
     PaperClaim {
@@ -120,19 +107,15 @@ fn quotient(results: &Results, above: &str, below: &str, published: f64) -> Opti
     let set = TraceSet::Scaled;
     let value = mean(results, set, above, FREE)? / mean(results, set, below, FREE)?;
     let (low, high) = ends(&ratios(results, above, below, FREE)?);
-    Some(ClaimFinding {
-        found: format!(
-            "{} ({} to {} at single loads)",
-            significant(value, 3),
-            significant(low, 3),
-            significant(high, 3)
-        ),
-        holds: match value / published {
-            ratio if (0.8..=1.25).contains(&ratio) => ClaimVerdict::Yes,
-            ratio if (0.5..=2.0).contains(&ratio) => ClaimVerdict::Partly,
-            _ => ClaimVerdict::No,
-        },
-    })
+    let found = format!(
+        "{} ({} to {} at single loads)",
+        significant(value, 3),
+        significant(low, 3),
+        significant(high, 3)
+    );
+    let is_near = (0.8..=1.25).contains(&(value / published));
+    let is_alike = (0.5..=2.0).contains(&(value / published));
+    Some((found, usize::from(is_near) + usize::from(is_alike), 2))
 }
 
 fn best_by_load(results: &Results) -> Option<ClaimFinding> {
@@ -149,10 +132,7 @@ fn best_by_load(results: &Results) -> Option<ClaimFinding> {
         });
         found.push(format!("0.{tenths} {name}"));
     }
-    Some(ClaimFinding {
-        found: found.join(", "),
-        holds: ClaimVerdict::of(held, 9),
-    })
+    Some((found.join(", "), held, 9))
 }
 
 fn decision_time(results: &Results) -> Option<ClaimFinding> {
@@ -167,12 +147,10 @@ fn decision_time(results: &Results) -> Option<ClaimFinding> {
     };
     let mean = spread(Measure::MeanDecision)?.mean;
     let longest = spread(Measure::LongestDecision)?.maximum;
-    Some(ClaimFinding {
-        found: format!(
-            "{} ms, at most {} ms on the machine of this reproduction",
-            decimals(mean * 1e3, 3),
-            decimals(longest * 1e3, 1)
-        ),
-        holds: ClaimVerdict::when(longest < 4.5),
-    })
+    let found = format!(
+        "{} ms, at most {} ms on the machine of this reproduction",
+        decimals(mean * 1e3, 3),
+        decimals(longest * 1e3, 1)
+    );
+    Some((found, usize::from(longest < 4.5), 1))
 }

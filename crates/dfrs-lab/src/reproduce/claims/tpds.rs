@@ -6,13 +6,14 @@ mod period;
 use super::PaperClaim;
 use crate::reproduce::experiment::{EASY, EASY_PUBLISHED};
 use crate::reproduce::measure::Measure;
+use crate::reproduce::results::Results;
 use crate::reproduce::traces::TraceSet;
 
 const BOUND: Measure = Measure::DegradationFromBound;
 const IDLE: Measure = Measure::Underutilization;
 const SETS: [TraceSet; 3] = [TraceSet::Unscaled, TraceSet::Scaled, TraceSet::Weeks];
 
-pub const CLAIMS: &[PaperClaim] = &[
+pub const CLAIMS: &[PaperClaim<Results>] = &[
     PaperClaim {
         place: "TPDS 5.1",
         statement: "EASY and FCFS are almost always outperformed by several orders of magnitude (taken as a factor of 100 in \

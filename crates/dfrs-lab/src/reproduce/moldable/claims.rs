@@ -2,10 +2,12 @@
 
 use dfrs_moldable::workload::WorkloadModel;
 use dfrs_moldable::{Algorithm, Order};
-use dfrs_report::{Agreement, Cell, Table, decimals};
+use dfrs_report::{Table, decimals};
 
 use super::TASKS;
 use super::measure::{RatioCriterion, Ratios};
+use crate::reproduce::claims::{PaperClaim, table_of};
+use crate::summary;
 
 const WEAK: WorkloadModel = WorkloadModel::UniformWeak;
 const HIGH: WorkloadModel = WorkloadModel::UniformHigh;
@@ -26,15 +28,8 @@ pub const DIFFERENCES: &[&str] = &[
      for the minsum: it does not get worse with the number of tasks, as the paper's curve does on mixed tasks.",
 ];
 
-struct MoldableClaim {
-    place: &'static str,
-    statement: &'static str,
-    /// What was found, how many of its parts hold, and how many there are.
-    check: fn(&Ratios) -> Option<(String, usize, usize)>,
-}
-
-const CLAIMS: &[MoldableClaim] = &[
-    MoldableClaim {
+const CLAIMS: &[PaperClaim<Ratios>] = &[
+    PaperClaim {
         place: "4.2, Figure 3",
         statement: "Weakly parallel: DEMT's makespan ratio is no more than 2, and worse on average than all others but Gang",
         check: |ratios| {
@@ -48,7 +43,7 @@ const CLAIMS: &[MoldableClaim] = &[
             Some((range(&own), held, 5))
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2, Figure 3",
         statement: "Weakly parallel: all other algorithms have a makespan ratio around 1.5 on average",
         check: |ratios| {
@@ -61,7 +56,7 @@ const CLAIMS: &[MoldableClaim] = &[
             Some((found.join(", "), held, 4))
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2, Figure 4",
         statement: "Highly parallel: DEMT is clearly the best for the minsum",
         check: |ratios| {
@@ -74,7 +69,7 @@ const CLAIMS: &[MoldableClaim] = &[
             Some((format!("best: {}", found.join(", ")), held, TASKS.len()))
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2, Figure 4",
         statement: "Highly parallel: the makespan ratio of the list algorithms is always below 2",
         check: |ratios| {
@@ -95,7 +90,7 @@ const CLAIMS: &[MoldableClaim] = &[
             ))
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2, Figure 5",
         statement: "Mixed: DEMT has a ratio of about 2 for both criteria, SAF is better, and the two other lists get worse with the number of tasks",
         check: |ratios| {
@@ -133,7 +128,7 @@ const CLAIMS: &[MoldableClaim] = &[
             Some((found.join("; "), held, 6))
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2, Figure 6",
         statement: "Cirne-Berman: DEMT clearly outperforms the others for the minsum, and alone keeps a stable ratio",
         check: |ratios| {
@@ -159,7 +154,7 @@ const CLAIMS: &[MoldableClaim] = &[
             ))
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2",
         statement: "DEMT's minsum ratio is never more than 2.5, and on average around 2",
         check: |ratios| {
@@ -169,7 +164,7 @@ const CLAIMS: &[MoldableClaim] = &[
             Some((range(&all), held, 2)).filter(|_| !all.is_empty())
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2",
         statement: "DEMT's makespan ratio is almost always below 2, and 1.9 on average",
         check: |ratios| {
@@ -181,7 +176,7 @@ const CLAIMS: &[MoldableClaim] = &[
             Some((found, held, 2)).filter(|_| !all.is_empty())
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "4.2, Figure 7",
         statement: "Less than 2 s for the largest instances",
         check: |ratios| {
@@ -196,7 +191,7 @@ const CLAIMS: &[MoldableClaim] = &[
             ))
         },
     },
-    MoldableClaim {
+    PaperClaim {
         place: "not in the paper",
         statement: "`DEMT+` is better than DEMT for both criteria on average",
         check: |ratios| {
@@ -221,29 +216,7 @@ const CLAIMS: &[MoldableClaim] = &[
 
 /// The claims that could be checked; none if there are none.
 pub fn table(ratios: &Ratios) -> Option<Table> {
-    let mut table = Table::new(
-        "What the paper says in words. “holds” is judged by the numbers beside it.",
-        &["where", "claim", "reproduced", "holds"],
-    );
-    let mut is_empty = true;
-    for claim in CLAIMS {
-        let Some((found, held, parts)) = (claim.check)(ratios) else {
-            continue;
-        };
-        is_empty = false;
-        let (word, close) = match held {
-            held if held == parts => ("yes", Agreement::Near),
-            0 => ("no", Agreement::Far),
-            _ => ("partly", Agreement::Off),
-        };
-        table.row([
-            Cell::text(claim.place),
-            Cell::text(claim.statement),
-            Cell::text(found),
-            Cell::marked(word, close),
-        ]);
-    }
-    (!is_empty).then_some(table)
+    table_of("What the paper says", CLAIMS, ratios)
 }
 
 /// The averages at all numbers of tasks.
@@ -270,15 +243,13 @@ fn best(ratios: &Ratios, model: WorkloadModel, tasks: u32) -> Option<Algorithm> 
             Some((known, point.average))
         })
         .collect();
-    let best = values?
-        .into_iter()
-        .min_by(|one, other| one.1.total_cmp(&other.1));
+    let values = values?.into_iter();
+    let best = values.min_by(|one, other| one.1.total_cmp(&other.1));
     best.map(|(known, _)| known)
 }
 
 fn mean(values: &[f64]) -> f64 {
-    let count = f64::from(u32::try_from(values.len().max(1)).unwrap_or(u32::MAX));
-    values.iter().sum::<f64>() / count
+    summary::mean(values.iter().copied())
 }
 
 fn minimum(values: &[f64]) -> f64 {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Figure, PROCESSORS, TASKS};
 use crate::runs::Runs;
+use crate::summary::mean;
 
 /// The tasks of one run.
 #[derive(Clone, Debug, Serialize)]
@@ -123,19 +124,9 @@ impl Ratios {
         algorithm: Algorithm,
         criterion: RatioCriterion,
     ) -> Option<RatioPoint> {
-        let place = Algorithm::ALL
-            .iter()
-            .position(|known| *known == algorithm)?;
-        let pairs = self.measured.get(&(model, tasks))?.iter().map(|measured| {
-            let (makespan, weighted, _) = measured.algorithms[place];
-            match criterion {
-                RatioCriterion::Makespan => (makespan, measured.bound_makespan),
-                RatioCriterion::WeightedCompletion => {
-                    (weighted, measured.bound_weighted_completion)
-                }
-            }
-        });
-        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let runs = self.measured.get(&(model, tasks))?.iter();
+        let pairs = runs.map(|measured| measured.value_and_bound(algorithm, criterion));
+        let pairs: Vec<(f64, f64)> = pairs.collect::<Option<_>>()?;
         let ratios = pairs.iter().map(|(value, bound)| value / bound);
         let sums = pairs
             .iter()
@@ -149,16 +140,9 @@ impl Ratios {
 
     /// The ratios of single runs.
     pub fn all(&self, algorithm: Algorithm, criterion: RatioCriterion) -> Vec<f64> {
-        let place = Algorithm::ALL.iter().position(|known| *known == algorithm);
         let runs = self.measured.values().flatten();
-        let ratio = |measured: &MoldableMeasures| {
-            let (makespan, weighted, _) = measured.algorithms[place?];
-            Some(match criterion {
-                RatioCriterion::Makespan => makespan / measured.bound_makespan,
-                RatioCriterion::WeightedCompletion => weighted / measured.bound_weighted_completion,
-            })
-        };
-        runs.filter_map(ratio).collect()
+        let pairs = runs.filter_map(|measured| measured.value_and_bound(algorithm, criterion));
+        pairs.map(|(value, bound)| value / bound).collect()
     }
 
     /// Mean and longest time of an algorithm, in seconds.
@@ -168,16 +152,32 @@ impl Ratios {
         tasks: u32,
         algorithm: Algorithm,
     ) -> Option<(f64, f64)> {
-        let place = Algorithm::ALL
-            .iter()
-            .position(|known| *known == algorithm)?;
-        let runs = self.measured.get(&(model, tasks))?;
-        let seconds = runs.iter().map(|measured| measured.algorithms[place].2);
-        let count = f64::from(u32::try_from(runs.len()).unwrap_or(u32::MAX));
-        Some((
-            seconds.clone().sum::<f64>() / count,
-            seconds.fold(0.0, f64::max),
-        ))
+        let runs = self.measured.get(&(model, tasks))?.iter();
+        let seconds = runs.map(|measured| measured.of(algorithm).map(|found| found.2));
+        let seconds: Vec<f64> = seconds.collect::<Option<_>>()?;
+        let longest = seconds.iter().copied().fold(0.0, f64::max);
+        Some((mean(seconds.into_iter()), longest))
+    }
+}
+
+impl MoldableMeasures {
+    /// Makespan, weighted completion and seconds of an algorithm.
+    fn of(&self, algorithm: Algorithm) -> Option<(f64, f64, f64)> {
+        let mut known = Algorithm::ALL.iter();
+        let place = known.position(|known| *known == algorithm)?;
+        self.algorithms.get(place).copied()
+    }
+
+    fn value_and_bound(
+        &self,
+        algorithm: Algorithm,
+        criterion: RatioCriterion,
+    ) -> Option<(f64, f64)> {
+        let (makespan, weighted, _) = self.of(algorithm)?;
+        Some(match criterion {
+            RatioCriterion::Makespan => (makespan, self.bound_makespan),
+            RatioCriterion::WeightedCompletion => (weighted, self.bound_weighted_completion),
+        })
     }
 }
 

@@ -108,17 +108,8 @@ fn table(figure: &Figure, ratios: &Ratios, criterion: RatioCriterion) -> Table {
 }
 
 fn csv(figure: &Figure, ratios: &Ratios) -> String {
-    let mut csv = csv_line(&[
-        "model",
-        "tasks",
-        "processors",
-        "runs",
-        "algorithm",
-        "criterion",
-        "minimum",
-        "average",
-        "maximum",
-    ]);
+    let mut csv =
+        "model,tasks,processors,runs,algorithm,criterion,minimum,average,maximum\n".to_owned();
     for model in figure.models {
         for tasks in TASKS {
             for algorithm in Algorithm::ALL {
@@ -151,13 +142,7 @@ fn times(page: &mut Page, figure: &Figure, ratios: &Ratios, files: &mut Vec<Name
         Axis::linear("number of tasks").with_range(0.0, 400.0),
         axis,
     );
-    let mut csv = csv_line(&[
-        "model",
-        "tasks",
-        "processors",
-        "mean_seconds",
-        "longest_seconds",
-    ]);
+    let mut csv = "model,tasks,processors,mean_seconds,longest_seconds\n".to_owned();
     for model in figure.models {
         let mut points = Vec::new();
         for tasks in TASKS {

@@ -3,9 +3,10 @@
 use dfrs_report::{Cell, Page, Table, significant};
 
 use crate::reproduce::cells::label;
-use crate::reproduce::experiment::{BEST, EASY, EASY_PUBLISHED, EASY_SHARED, PENALTY};
+use crate::reproduce::claims::mean;
+use crate::reproduce::experiment::{BEST, EASY, EASY_PUBLISHED, EASY_SHARED};
 use crate::reproduce::measure::Measure;
-use crate::reproduce::results::{Query, Results};
+use crate::reproduce::results::Results;
 use crate::reproduce::traces::TraceSet;
 
 /// Adds the section if the runs that it needs are there.
@@ -72,14 +73,7 @@ fn finding(results: &Results) -> Option<Table> {
     for (policy, values) in authors {
         let mut row = vec![Cell::text(label(policy))];
         for (measure, value) in measures.into_iter().zip(values) {
-            let query = Query {
-                set: TraceSet::Unscaled,
-                policy,
-                penalty: PENALTY,
-                period: None,
-                measure,
-            };
-            let ours = results.spread(&query)?.mean;
+            let ours = mean(results, TraceSet::Unscaled, policy, measure)?;
             row.push(Cell::number(
                 value.map_or("–".into(), |value| significant(value, 3)),
             ));

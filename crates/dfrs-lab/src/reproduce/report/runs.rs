@@ -7,28 +7,11 @@ use crate::reproduce::traces::{TraceId, TraceSet};
 
 /// A line for each run.
 pub fn csv(results: &Results) -> String {
-    let mut csv = csv_line(&[
-        "traces",
-        "number",
-        "load",
-        "policy",
-        "penalty_seconds",
-        "period_seconds",
-        "jobs",
-        "max_stretch",
-        "mean_stretch",
-        "max_stretch_30",
-        "bound",
-        "normalized_underutilization",
-        "makespan",
-        "pauses",
-        "migrations",
-        "pause_gb",
-        "migration_gb",
-        "decide_seconds_mean",
-        "decide_seconds_max",
-        "normalized_stalled",
-    ]);
+    let mut csv = "traces,number,load,policy,penalty_seconds,period_seconds,jobs,max_stretch,\
+             mean_stretch,max_stretch_30,bound,normalized_underutilization,makespan,\
+             pauses,migrations,pause_gb,migration_gb,decide_seconds_mean,\
+             decide_seconds_max,normalized_stalled\n"
+        .to_owned();
     for (run, measured, bound) in results.all() {
         let (set, number, load) = match run.trace {
             TraceId::Unscaled(number) => (TraceSet::Unscaled, number.to_string(), String::new()),

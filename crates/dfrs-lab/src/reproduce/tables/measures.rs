@@ -2,13 +2,14 @@
 
 use dfrs_report::{Cell, Table};
 
-use super::{first_upper, present};
+use super::present;
 use crate::reproduce::cells::{compared_cells, label, show};
 use crate::reproduce::experiment::Experiment;
 use crate::reproduce::measure::Measure;
-use crate::reproduce::published::{Statistic, Value, published};
-use crate::reproduce::results::Results;
+use crate::reproduce::published::{Statistic, Value};
+use crate::reproduce::results::{Query, Results};
 use crate::reproduce::traces::TraceSet;
+use crate::show::sentence;
 
 /// Two measures a table: average and maximum for each policy and period, beside what is published if
 /// anything is.
@@ -24,8 +25,9 @@ pub fn measures(experiment: &Experiment, results: &Results) -> Vec<Table> {
 fn pair_of(experiment: &Experiment, results: &Results, set: TraceSet, pair: &[Measure]) -> Table {
     let titles: Vec<String> = pair
         .iter()
-        .map(|measure| first_upper(measure.title()))
+        .map(|measure| sentence(measure.title()))
         .collect();
+    let is_published = |measure: Measure| experiment.is_published(set, |of, _| of == measure);
     let what = match results.traces.of(set).len() {
         1 => "",
         _ => ", averages (maxima)",
@@ -35,7 +37,7 @@ fn pair_of(experiment: &Experiment, results: &Results, set: TraceSet, pair: &[Me
     heads.extend((!experiment.periods.is_empty()).then_some("period"));
     let mut groups = vec![("", heads.len())];
     for (measure, title) in pair.iter().zip(&titles) {
-        let columns: &[&str] = if experiment.is_measure_published(set, *measure) {
+        let columns: &[&str] = if is_published(*measure) {
             &["published", "reproduced", "difference"]
         } else {
             &["reproduced"]
@@ -57,7 +59,12 @@ fn pair_of(experiment: &Experiment, results: &Results, set: TraceSet, pair: &[Me
                 }),
             );
             for measure in pair {
-                row.extend(cells(experiment, results, set, policy, period, *measure));
+                let cell = experiment.cell(set, policy, period, *measure);
+                let [published, reproduced, difference] = cells(experiment, results, &cell);
+                match is_published(*measure) {
+                    true => row.extend([published, reproduced, difference]),
+                    false => row.push(reproduced),
+                }
             }
             table.row(row);
         }
@@ -65,38 +72,22 @@ fn pair_of(experiment: &Experiment, results: &Results, set: TraceSet, pair: &[Me
     table
 }
 
-/// Published, reproduced, difference of the averages; only the second if nothing is published of the
-/// measure.
-fn cells(
-    experiment: &Experiment,
-    results: &Results,
-    set: TraceSet,
-    policy: &str,
-    period: Option<u32>,
-    measure: Measure,
-) -> Vec<Cell> {
-    let printed =
-        |statistic: Statistic| published(experiment.name, set, policy, period, measure, statistic);
-    let spread = experiment.spread(results, set, policy, period, measure);
-    let [average, reproduced, difference] = match spread {
-        None => [Cell::number("–"), Cell::number("–"), Cell::number("")],
-        Some(spread) => {
-            let [average, reproduced, difference] =
-                compared_cells(measure, printed(Statistic::Average), spread.mean);
-            let theirs = in_brackets(measure, printed(Statistic::Maximum));
-            let ours = Some(Value::Is(spread.maximum)).filter(|_| spread.count > 1);
-            [
-                average.followed_by(&theirs),
-                reproduced.followed_by(&in_brackets(measure, ours)),
-                difference,
-            ]
-        }
+/// Published, reproduced, difference of the averages.
+fn cells(experiment: &Experiment, results: &Results, cell: &Query) -> [Cell; 3] {
+    let Some(spread) = results.spread(cell) else {
+        return [Cell::number("–"), Cell::number("–"), Cell::number("")];
     };
-    if experiment.is_measure_published(set, measure) {
-        vec![average, reproduced, difference]
-    } else {
-        vec![reproduced]
-    }
+    let measure = cell.measure;
+    let printed = |statistic: Statistic| experiment.published(cell, statistic);
+    let [average, reproduced, difference] =
+        compared_cells(measure, printed(Statistic::Average), spread.mean);
+    let theirs = in_brackets(measure, printed(Statistic::Maximum));
+    let ours = Some(Value::Is(spread.maximum)).filter(|_| spread.count > 1);
+    [
+        average.followed_by(&theirs),
+        reproduced.followed_by(&in_brackets(measure, ours)),
+        difference,
+    ]
 }
 
 fn in_brackets(measure: Measure, value: Option<Value>) -> String {

@@ -3,7 +3,7 @@
 use dfrs_report::significant;
 
 use super::{BOUND, SETS};
-use crate::reproduce::claims::{ClaimFinding, ClaimVerdict, LOADS, best, ends, mean, ratios};
+use crate::reproduce::claims::{ClaimFinding, LOADS, best, ends, mean, ratios, together};
 use crate::reproduce::experiment::{BEST, TPDS};
 use crate::reproduce::results::Results;
 use crate::reproduce::traces::TraceSet;
@@ -12,14 +12,9 @@ pub fn orders_of_magnitude(results: &Results, easy: &str) -> Option<ClaimFinding
     let factors = ratios(results, easy, BEST, BOUND)?;
     let (low, high) = ends(&factors);
     let held = factors.iter().filter(|factor| **factor >= 100.0).count();
-    Some(ClaimFinding {
-        found: format!(
-            "{easy} over {BEST}: {} to {}",
-            significant(low, 3),
-            significant(high, 3)
-        ),
-        holds: ClaimVerdict::of(held, factors.len()),
-    })
+    let (low, high) = (significant(low, 3), significant(high, 3));
+    let found = format!("{easy} over {BEST}: {low} to {high}");
+    Some((found, held, factors.len()))
 }
 
 /// How many of the other DFRS algorithms are better at low and at higher loads.
@@ -46,13 +41,11 @@ pub fn greedy_pm(results: &Results) -> Option<ClaimFinding> {
         .count();
     let high = counts[3..].iter().filter(|count| **count > all / 2).count();
     let listed: Vec<String> = counts.iter().map(ToString::to_string).collect();
-    Some(ClaimFinding {
-        found: format!(
-            "of {all} others, better from load 0.1 to 0.9: {}",
-            listed.join(", ")
-        ),
-        holds: ClaimVerdict::of(low + high, counts.len()),
-    })
+    let found = format!(
+        "of {all} others, better from load 0.1 to 0.9: {}",
+        listed.join(", ")
+    );
+    Some((found, low + high, counts.len()))
 }
 
 pub fn best_everywhere(results: &Results) -> Option<ClaimFinding> {
@@ -76,23 +69,13 @@ pub fn best_everywhere(results: &Results) -> Option<ClaimFinding> {
         [] => "at all nine loads".into(),
         exceptions => exceptions.join("; "),
     };
-    Some(ClaimFinding {
-        found,
-        holds: ClaimVerdict::of(held, 9),
-    })
+    Some((found, held, 9))
 }
 
 pub fn factor_7(results: &Results) -> Option<ClaimFinding> {
-    let mut held = 0;
-    let mut found = Vec::new();
-    for set in SETS {
-        if let Some(value) = mean(results, set, BEST, BOUND) {
-            held += usize::from(value <= 7.0);
-            found.push(format!("{}: {}", set.title(), significant(value, 3)));
-        }
-    }
-    (!found.is_empty()).then(|| ClaimFinding {
-        holds: ClaimVerdict::of(held, found.len()),
-        found: found.join("; "),
-    })
+    together(SETS.into_iter().filter_map(|set| {
+        let value = mean(results, set, BEST, BOUND)?;
+        let found = format!("{}: {}", set.title(), significant(value, 3));
+        Some((found, value <= 7.0))
+    }))
 }
