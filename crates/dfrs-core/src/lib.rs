@@ -102,10 +102,9 @@ pub use node_set::NodeSet;
 pub use pauses::{LONGEST_PAUSE, Pauses};
 pub use plan::{Action, Blocked, Plan, PlannedAction, Reason};
 pub use policy::{
-    Budget, FurtherGoal, Grace, LeastYield, LeastYieldError, LoadCeiling, LoadCeilingError,
-    MappingProblem, MappingSearch, Optimisation, POLICY_SETTINGS, Periodic, Policy, PolicyError,
-    PolicyParts, PolicyReader, PolicySetting, Retry, RunTimeHint, RunTimeHintError, Settings,
-    Submission,
+    Budget, FurtherGoal, Grace, LeastYield, LoadCeiling, MappingProblem, MappingSearch,
+    Optimisation, POLICY_SETTINGS, Periodic, Policy, PolicyError, PolicyParts, PolicyReader,
+    PolicySetting, Retry, RunTimeHint, Settings, Submission,
 };
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};

@@ -16,10 +16,10 @@ mod setting;
 
 pub use catalogue::{TPDS_GRACES, TPDS_SUBMISSIONS};
 pub use further::{FurtherGoal, MappingProblem, MappingSearch};
-pub use least_yield::{LeastYield, LeastYieldError};
-pub use load_ceiling::{LoadCeiling, LoadCeilingError};
+pub use least_yield::LeastYield;
+pub use load_ceiling::LoadCeiling;
 pub use name::{PolicyError, PolicyParts, PolicyReader, whole_seconds};
-pub use run_time_hint::{RunTimeHint, RunTimeHintError};
+pub use run_time_hint::RunTimeHint;
 pub use setting::{POLICY_SETTINGS, PolicySetting};
 
 /// A scheduling policy, parsed from and printed to the papers' names (TPDS, Section 4.5), for

@@ -70,11 +70,10 @@ pub(crate) fn read(name: &str) -> Result<Option<Policy>, PolicyError> {
     };
     match whole_seconds(rest[1..].trim_start()) {
         Ok(period) => Ok(Some(policy(known, period))),
-        Err(what) => Err(PolicyError::Value {
-            name: name.into(),
-            part: rest.trim().into(),
-            allowed: format!("the period as {what}"),
-        }),
+        Err(what) => {
+            let allowed = format!("the period as {what}");
+            Err(PolicyError::value(name, rest.trim(), &allowed))
+        }
     }
 }
 

@@ -23,17 +23,7 @@ use super::{LoadCeiling, Submission};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LeastYield(pub u32);
 
-/// A text is no [`LeastYield`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeastYieldError;
-
-impl fmt::Display for LeastYieldError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("allowed: a number from 0.01 to 1, in hundredths")
-    }
-}
-
-impl std::error::Error for LeastYieldError {}
+const ALLOWED: &str = "allowed: a number from 0.01 to 1, in hundredths";
 
 impl LeastYield {
     /// All CPU that it needs.
@@ -55,21 +45,19 @@ impl LeastYield {
 }
 
 impl FromStr for LeastYield {
-    type Err = LeastYieldError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, LeastYieldError> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         let (whole, hundredths) = text.split_once('.').unwrap_or((text, "0"));
         let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
         if !is_number(whole) || !is_number(hundredths) || !(1..=2).contains(&hundredths.len()) {
-            return Err(LeastYieldError);
+            return Err(ALLOWED);
         }
-        let whole: u32 = whole.parse().map_err(|_| LeastYieldError)?;
-        let hundredths: u32 = format!("{hundredths:0<2}")
-            .parse()
-            .map_err(|_| LeastYieldError)?;
+        let number = |digits: &str| digits.parse::<u32>().map_err(|_| ALLOWED);
+        let (whole, hundredths) = (number(whole)?, number(&format!("{hundredths:0<2}"))?);
         let percent = whole.saturating_mul(100).saturating_add(hundredths);
         let percent = Some(percent).filter(|percent| (1..=100).contains(percent));
-        percent.map(Self).ok_or(LeastYieldError)
+        percent.map(Self).ok_or(ALLOWED)
     }
 }
 
@@ -127,7 +115,7 @@ mod tests {
             "50%",
             "4294967296",
         ] {
-            assert_eq!(text.parse::<LeastYield>(), Err(LeastYieldError), "{text}");
+            assert_eq!(text.parse::<LeastYield>(), Err(ALLOWED), "{text}");
         }
     }
 

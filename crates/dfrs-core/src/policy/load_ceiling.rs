@@ -22,17 +22,7 @@ use crate::units::Cores;
 #[serde(into = "u32", try_from = "u32")]
 pub struct LoadCeiling(u32);
 
-/// A text or a number is no [`LoadCeiling`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoadCeilingError;
-
-impl fmt::Display for LoadCeilingError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("allowed: whole percent, at least 100%")
-    }
-}
-
-impl std::error::Error for LoadCeilingError {}
+const ALLOWED: &str = "allowed: whole percent, at least 100%";
 
 impl LoadCeiling {
     /// A ceiling of so many percent; less than 100 counts as 100.
@@ -56,25 +46,20 @@ impl LoadCeiling {
 }
 
 impl FromStr for LoadCeiling {
-    type Err = LoadCeilingError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, LoadCeilingError> {
-        let digits = text.strip_suffix('%').ok_or(LoadCeilingError)?;
-        if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            return Err(LoadCeilingError);
-        }
-        let percent: u32 = digits.parse().map_err(|_| LoadCeilingError)?;
-        Self::try_from(percent)
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let is_number = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_digit());
+        let digits = text.strip_suffix('%').filter(is_number).ok_or(ALLOWED)?;
+        Self::try_from(digits.parse::<u32>().map_err(|_| ALLOWED)?)
     }
 }
 
 impl TryFrom<u32> for LoadCeiling {
-    type Error = LoadCeilingError;
+    type Error = &'static str;
 
-    fn try_from(percent: u32) -> Result<Self, LoadCeilingError> {
-        (percent >= 100)
-            .then_some(Self(percent))
-            .ok_or(LoadCeilingError)
+    fn try_from(percent: u32) -> Result<Self, &'static str> {
+        (percent >= 100).then_some(Self(percent)).ok_or(ALLOWED)
     }
 }
 
@@ -150,7 +135,7 @@ mod tests {
             "150 %",
             "4294967296%",
         ] {
-            assert_eq!(text.parse::<LoadCeiling>(), Err(LoadCeilingError), "{text}");
+            assert_eq!(text.parse::<LoadCeiling>(), Err(ALLOWED), "{text}");
         }
     }
 }

@@ -56,36 +56,6 @@ pub enum PolicyError {
         /// What is allowed.
         allowed: String,
     },
-    /// A part after the first `/` is not known.
-    #[error("policy {name:?}: unknown part {part:?}; allowed are {allowed}")]
-    Part {
-        /// The whole name.
-        name: String,
-        /// The part at fault.
-        part: String,
-        /// What is allowed.
-        allowed: String,
-    },
-    /// A part has a value that it cannot have.
-    #[error("policy {name:?}: {part:?} has no valid value; allowed is {allowed}")]
-    Value {
-        /// The whole name.
-        name: String,
-        /// The part at fault.
-        part: String,
-        /// What is allowed.
-        allowed: String,
-    },
-    /// A part is given twice, or at the wrong place.
-    #[error(
-        "policy {name:?}: {part:?} is out of place; the order is submission[*][/per or /move-per][/OPT=...][/MINVT=... or /MINFT=...], each at most once"
-    )]
-    Order {
-        /// The whole name.
-        name: String,
-        /// The part at fault.
-        part: String,
-    },
     /// Only the papers' experiments have such a policy, and it is not known here.
     #[error(
         "policy {name:?} is one of the papers' experiments: dfrs sim, reproduce and decide run it, slurmctld does not; take another one, such as default"
@@ -94,14 +64,31 @@ pub enum PolicyError {
         /// The whole name.
         name: String,
     },
-    /// The parts contradict each other.
+    /// Another part is not known, has no valid value or is out of place, or the parts contradict
+    /// each other.
     #[error("policy {name:?}: {why}")]
-    Contradiction {
+    Part {
         /// The whole name.
         name: String,
-        /// What does not go together, and what would.
+        /// Which part, and what is allowed; or what does not go together, and what would.
         why: String,
     },
+}
+
+impl PolicyError {
+    /// An error about any part of this name but the first.
+    #[must_use]
+    pub fn part(name: &str, why: impl Into<String>) -> Self {
+        let (name, why) = (name.into(), why.into());
+        Self::Part { name, why }
+    }
+
+    /// A part of this name has a value that it cannot have.
+    #[must_use]
+    pub fn value(name: &str, part: &str, allowed: &str) -> Self {
+        let why = format!("{part:?} has no valid value; allowed is {allowed}");
+        Self::part(name, why)
+    }
 }
 
 /// Reads names of policies: [`str::parse`], or what also knows further ones.
@@ -176,10 +163,10 @@ impl<'a> PolicyParts<'a> {
         for text in parts {
             let place = found.take_part(text, periodics, optimisations)?;
             if place <= last {
-                return Err(PolicyError::Order {
-                    name: name.into(),
-                    part: text.into(),
-                });
+                let why = format!(
+                    "{text:?} is out of place; the order is submission[*][/per or /move-per][/OPT=...][/MINVT=... or /MINFT=...], each at most once"
+                );
+                return Err(PolicyError::part(name, why));
             }
             last = place;
         }
@@ -189,17 +176,15 @@ impl<'a> PolicyParts<'a> {
     /// The policy that has these parts; words that this crate does not know play no part.
     #[must_use]
     pub fn draft(&self) -> Policy {
-        let periodic = PERIODICS
-            .iter()
-            .find(|(known, _)| Some(*known) == self.periodic);
-        let optimisation = OPTIMISATIONS
-            .iter()
-            .find(|(known, _)| Some(*known) == self.optimisation);
+        let periodic = self.periodic.and_then(|word| meaning(&PERIODICS, word));
+        let optimisation = self
+            .optimisation
+            .and_then(|word| meaning(&OPTIMISATIONS, word));
         Policy {
             submission: self.submission,
             opportunistic: self.opportunistic,
-            periodic: periodic.map_or(Periodic::Nothing, |(_, periodic)| *periodic),
-            optimisation: optimisation.map_or(Optimisation::Uniform, |(_, known)| *known),
+            periodic: periodic.unwrap_or(Periodic::Nothing),
+            optimisation: optimisation.unwrap_or(Optimisation::Uniform),
             grace: self.grace,
             retry: match self.submission {
                 Submission::LeastCostPreemption | Submission::Reserving => Retry::Backoff,
@@ -224,27 +209,19 @@ impl<'a> PolicyParts<'a> {
     /// An error about parts that do not go together.
     #[must_use]
     pub fn contradiction(&self, why: &str) -> PolicyError {
-        PolicyError::Contradiction {
-            name: self.name.into(),
-            why: why.into(),
-        }
+        PolicyError::part(self.name, why)
     }
 }
 
 /// Reads the part before the first `/`.
 fn submission(name: &str, part: &str) -> Result<(Submission, bool), PolicyError> {
-    let (stem, star) = part
-        .strip_suffix('*')
-        .map_or((part, false), |stem| (stem, true));
-    let found = SUBMISSIONS
-        .iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(stem));
-    match found {
-        Some((_, Submission::Nothing)) if star => Err(PolicyError::Contradiction {
-            name: name.into(),
-            why: "* needs a submission policy before it (Greedy, GreedyP, GreedyPM, GreedyPMC, GreedyPMCR or MCB8)".into(),
-        }),
-        Some((_, submission)) => Ok((*submission, star)),
+    let stem = part.strip_suffix('*');
+    match meaning(&SUBMISSIONS, stem.unwrap_or(part)) {
+        Some(Submission::Nothing) if stem.is_some() => Err(PolicyError::part(
+            name,
+            "* needs a submission policy before it (Greedy, GreedyP, GreedyPM, GreedyPMC, GreedyPMCR or MCB8)",
+        )),
+        Some(submission) => Ok((submission, stem.is_some())),
         None => Err(PolicyError::Submission {
             name: name.into(),
             part: part.into(),
@@ -267,11 +244,7 @@ impl PolicyParts<'_> {
         periodics: &[&'static str],
         optimisations: &[&'static str],
     ) -> Result<u8, PolicyError> {
-        let value_error = |allowed: String| PolicyError::Value {
-            name: self.name.into(),
-            part: text.into(),
-            allowed,
-        };
+        let value_error = |allowed: &str| PolicyError::value(self.name, text, allowed);
         let word = |words: &[&'static str], text: &str| {
             let mut words = words.iter().copied();
             words.find(|known| known.eq_ignore_ascii_case(text))
@@ -284,12 +257,12 @@ impl PolicyParts<'_> {
         match key.to_ascii_uppercase().as_str() {
             "OPT" => {
                 let found = word(optimisations, value);
-                let known = || value_error(list(optimisations.iter().copied()));
+                let known = || value_error(&list(optimisations.iter().copied()));
                 self.optimisation = Some(found.ok_or_else(known)?);
                 Ok(2)
             }
             key @ ("MINVT" | "MINFT") => {
-                let bound = whole_seconds(value).map_err(|what| value_error(what.into()))?;
+                let bound = whole_seconds(value).map_err(value_error)?;
                 self.grace = if key == "MINVT" {
                     Grace::VirtualTime(bound)
                 } else {
@@ -297,16 +270,16 @@ impl PolicyParts<'_> {
                 };
                 Ok(3)
             }
-            _ => Err(PolicyError::Part {
-                name: self.name.into(),
-                part: text.into(),
-                allowed: list(
+            _ => {
+                let allowed = list(
                     periodics
                         .iter()
                         .copied()
                         .chain(["OPT=", "MINVT=", "MINFT="]),
-                ),
-            }),
+                );
+                let why = format!("unknown part {text:?}; allowed are {allowed}");
+                Err(PolicyError::part(self.name, why))
+            }
         }
     }
 }
@@ -364,6 +337,19 @@ pub fn whole_seconds(text: &str) -> Result<Span, &'static str> {
     span.ok_or("a whole number of seconds, at least 1 and at most 4294967295")
 }
 
+/// What a word of the table means, in any case.
+fn meaning<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {
+    let mut table = table.iter();
+    let found = table.find(|(known, _)| known.eq_ignore_ascii_case(word));
+    found.map(|(_, meaning)| *meaning)
+}
+
+/// The word of the table that means this.
+fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: T) -> Option<&'static str> {
+    let found = table.iter().find(|(_, known)| *known == meaning);
+    found.map(|(word, _)| *word)
+}
+
 /// Alternatives, as a text.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
@@ -383,15 +369,9 @@ impl Policy {
     /// are not the usual ones.
     #[must_use]
     pub fn name_with(&self, periodic: Option<&str>, optimisation: Option<&str>) -> String {
-        let mut periodics = PERIODICS.iter();
-        let usual = periodics.find(|(_, known)| *known == self.periodic);
-        let periodic = periodic.or(usual.map(|(name, _)| *name));
-        let mut optimisations = OPTIMISATIONS.iter();
-        let usual = optimisations.find(|(_, known)| *known == self.optimisation);
-        let optimisation = optimisation.or(usual.map(|(name, _)| *name));
-        let mut submissions = SUBMISSIONS.iter();
-        let submission = submissions.find(|(_, known)| *known == self.submission);
-        let mut name = String::from(submission.map_or("", |(name, _)| name));
+        let periodic = periodic.or_else(|| word(&PERIODICS, self.periodic));
+        let optimisation = optimisation.or_else(|| word(&OPTIMISATIONS, self.optimisation));
+        let mut name = String::from(word(&SUBMISSIONS, self.submission).unwrap_or_default());
         if self.opportunistic {
             name += "*";
         }

@@ -19,28 +19,14 @@ pub enum RunTimeHint {
     Limits,
 }
 
-/// A text is no [`RunTimeHint`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunTimeHintError;
-
-impl fmt::Display for RunTimeHintError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("allowed: none, limits")
-    }
-}
-
-impl std::error::Error for RunTimeHintError {}
-
 impl FromStr for RunTimeHint {
-    type Err = RunTimeHintError;
+    type Err = &'static str;
 
     /// In any case.
-    fn from_str(text: &str) -> Result<Self, RunTimeHintError> {
-        let hints = [Self::Nothing, Self::Limits];
-        let found = hints
-            .into_iter()
-            .find(|hint| hint.to_string().eq_ignore_ascii_case(text));
-        found.ok_or(RunTimeHintError)
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let is_meant = |hint: &Self| hint.to_string().eq_ignore_ascii_case(text);
+        let found = [Self::Nothing, Self::Limits].into_iter().find(is_meant);
+        found.ok_or("allowed: none, limits")
     }
 }
 
@@ -61,9 +47,7 @@ impl RunTimeHint {
         about: "What policies of DFRS that use run times (GreedyPMC) may know of them: none, or limits, which jobs are long, by \
             the time limits of their users, as far as such limits have been true",
         read: |settings, text| {
-            settings.run_time_hint = text
-                .parse()
-                .map_err(|error: RunTimeHintError| error.to_string())?;
+            settings.run_time_hint = text.parse()?;
             Ok(())
         },
         show: |settings| settings.run_time_hint.to_string(),
