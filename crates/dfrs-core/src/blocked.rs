@@ -62,10 +62,7 @@ impl<'a> BlockedDiagnosis<'a> {
     pub(crate) fn reason(&mut self, job: &Job) -> Blocked {
         let cluster = self.cluster;
         if let JobState::Parked(mapping) = &job.state {
-            let is_down = |node| {
-                let node = cluster.node(node);
-                node.is_none_or(|node| node.state == NodeState::Down)
-            };
+            let is_down = |node| cluster.state_of(node) == NodeState::Down;
             return if mapping.nodes().any(is_down) {
                 Blocked::NodesUnavailable
             } else if self.after.usage.takes_back(job, mapping) {

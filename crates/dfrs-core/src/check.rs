@@ -143,10 +143,7 @@ impl<'a> Checker<'a> {
             self.report(ViolationKind::Locked, job.id);
             return true;
         }
-        let is_down = |node: &NodeIndex| {
-            let node = cluster.node(*node);
-            node.is_none_or(|node| node.state == NodeState::Down)
-        };
+        let is_down = |node: &NodeIndex| cluster.state_of(*node) == NodeState::Down;
         let mut nodes = job.running_on().into_iter().flat_map(Mapping::nodes);
         let Some(node) = nodes.find(is_down) else {
             return false;

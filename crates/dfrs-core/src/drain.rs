@@ -54,8 +54,6 @@ pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Tar
 }
 
 fn drains(cluster: &Cluster, mapping: &Mapping) -> bool {
-    mapping.nodes().any(|node| {
-        let node = cluster.node(node);
-        node.is_some_and(|node| node.state == NodeState::Draining)
-    })
+    let mut states = mapping.nodes().map(|node| cluster.state_of(node));
+    states.any(|state| state == NodeState::Draining)
 }

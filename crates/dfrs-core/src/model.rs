@@ -332,6 +332,11 @@ impl Cluster {
         self.nodes.get(node.index())
     }
 
+    /// What this node may be used for; nothing if there is none.
+    pub(crate) fn state_of(&self, node: NodeIndex) -> NodeState {
+        self.node(node).map_or(NodeState::Down, |node| node.state)
+    }
+
     /// Position of the job in `jobs`.
     pub(crate) fn position(&self, id: JobId) -> Option<usize> {
         self.jobs.binary_search_by_key(&id, |job| job.id).ok()

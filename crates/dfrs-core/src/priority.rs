@@ -1,6 +1,6 @@
 //! Which job comes first.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
@@ -48,55 +48,32 @@ impl PriorityFunction {
                 }
         };
         Priority {
-            value,
-            weight: job.weight.factor(),
-            submit: job.submit,
-            id: job.id,
+            value: value.to_bits(),
+            weight: job.weight.0.max(1),
+            submit: Reverse(job.submit),
+            id: Reverse(job.id),
         }
     }
 }
 
 /// A job's place in the total order of priorities: greater comes first. Ties of the value go to the
 /// greater weight, then the earlier submission, then the lower identity, so that no two jobs tie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority {
-    value: f64,
-    weight: f64,
-    submit: Time,
-    id: JobId,
+    /// Bits of a real number: those of numbers that are not negative are in the numbers' order.
+    value: u64,
+    weight: u32,
+    submit: Reverse<Time>,
+    id: Reverse<JobId>,
 }
 
 impl Priority {
     /// The priority function's value times the job's weight; infinite without virtual time.
     #[must_use]
     pub const fn value(&self) -> f64 {
-        self.value
+        f64::from_bits(self.value)
     }
 }
-
-impl Ord for Priority {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.value
-            .total_cmp(&other.value)
-            .then(self.weight.total_cmp(&other.weight))
-            .then(other.submit.cmp(&self.submit))
-            .then(other.id.cmp(&self.id))
-    }
-}
-
-impl PartialOrd for Priority {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Priority {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Priority {}
 
 #[cfg(test)]
 mod tests {

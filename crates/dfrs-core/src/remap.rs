@@ -1,11 +1,9 @@
 //! The remap of all jobs by MCB8 (TPDS, Section 4.3), with pins for jobs that cannot move.
 
-mod alone;
-
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::drain::holds_up_drain;
+use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
 use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, MemoryDemand, Packing, Pinned};
@@ -18,7 +16,6 @@ use crate::target::{Change, Target, can_pause};
 use crate::units::{Bytes, Cores, Span, Time};
 use crate::usage::{SwapUsage, Usage};
 use crate::yields::smallest_yield;
-use alone::FitsAlone;
 
 /// Remaps all jobs for the highest minimum yield; drops those of the lowest priority until all
 /// others fit.
@@ -114,31 +111,9 @@ struct RemapCandidate<'a> {
     pin: Option<Pinned<'a>>,
 }
 
-/// A candidate and its priority, by which it is ordered; those that a drain waits for come first.
-struct Ranked<'a> {
-    priority: (bool, Priority),
-    candidate: RemapCandidate<'a>,
-}
-
-impl Ord for Ranked<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.priority.cmp(&other.priority)
-    }
-}
-
-impl PartialOrd for Ranked<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ranked<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Ranked<'_> {}
+/// Whether a drain waits for a candidate, its priority, and its place among all of them. No two
+/// priorities are equal.
+type Ranked = (bool, Priority, usize);
 
 /// One try at the remap, with a given set of jobs that must stay.
 struct Remap<'a> {
@@ -194,10 +169,14 @@ impl<'a> Remap<'a> {
             .settings
             .load_ceiling
             .map_or(Fraction::ZERO, Fraction::least_yield);
-        let mut alone = FitsAlone::new(cluster, &usage);
+        let mut fit_cache = FitCache::of(&usage);
+        let mut fits_alone = |job: &Job| match &job.state {
+            JobState::Parked(mapping) => usage.takes_back(job, mapping),
+            _ => fit_cache.could_place(cluster, &usage, job),
+        };
         // Vector packing keeps every load below the ceiling: a job that cannot keep below it is
         // left to Greedy, which comes next.
-        let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && alone.fits(job));
+        let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && fits_alone(job));
         candidates.extend(waiting.into_iter().map(|index| {
             let job = &cluster.jobs[index];
             let pin = pin(policy, cluster, &usage, job, now);
@@ -300,69 +279,50 @@ impl<'a> Remap<'a> {
     /// Puts the candidates in order, but for those of so low a priority that the memory of all
     /// nodes is not enough for those before them: these are dropped.
     fn put_in_order(&mut self, priority: impl Fn(&Job) -> (bool, Priority)) {
-        let ranked = |candidate: RemapCandidate<'a>| Ranked {
-            priority: priority(candidate.job),
-            candidate,
+        let all = std::mem::take(&mut self.kept);
+        let ranked = all.iter().enumerate().map(|(place, candidate)| {
+            let (holds_up_drain, priority) = priority(candidate.job);
+            (holds_up_drain, priority, place)
+        });
+        let (mut order, movable): (Vec<Ranked>, Vec<Ranked>) =
+            ranked.partition(|(.., place)| all[*place].pin.is_some());
+        let least_memory = |ranked: &[Ranked]| -> Bytes {
+            let jobs = ranked.iter().map(|(.., place)| all[*place].job);
+            jobs.map(Job::least_memory).sum()
         };
-        let all = std::mem::take(&mut self.kept).into_iter();
-        let (mut order, movable): (Vec<_>, Vec<_>) = all
-            .map(ranked)
-            .partition(|ranked| ranked.candidate.pin.is_some());
-        let max = self.max_memory(&order);
+        let max = self.max_memory(order.iter().map(|(.., place)| &all[*place]));
         let mut wanted = Bytes::ZERO;
-        let first = self.about_as_many(&movable, max);
+        let first = about_as_many(movable.len(), least_memory(&movable), max);
         let mut movable = Greatest::of(movable).in_pieces_of(first);
         while wanted <= max {
             let piece = movable.next_piece();
             if piece.is_empty() {
                 break;
             }
-            wanted += piece
-                .iter()
-                .map(|ranked| ranked.candidate.job.least_memory())
-                .sum();
+            wanted += least_memory(&piece);
             order.extend(piece);
         }
-        for low in movable.rest {
-            self.leave(&low.candidate);
+        for (.., low) in movable.rest {
+            self.leave(&all[low]);
         }
         // Stable sorting makes use of the part that is in order.
         order.sort_by(|one, other| other.cmp(one));
-        self.kept = order.into_iter().map(|ranked| ranked.candidate).collect();
-    }
-
-    /// About how many of these jobs fit into so much memory, rather too many than too few.
-    fn about_as_many(&self, jobs: &[Ranked<'_>], memory: Bytes) -> usize {
-        let wanted: Bytes = jobs
-            .iter()
-            .map(|ranked| ranked.candidate.job.least_memory())
-            .sum();
-        let each = wanted.0 / (jobs.len() as u64).max(1);
-        let max = memory.0.checked_div(each).unwrap_or(u64::MAX);
-        usize::try_from(max.saturating_add(max / 2)).unwrap_or(usize::MAX)
+        self.kept = order.into_iter().map(|(.., place)| all[place]).collect();
     }
 
     /// At least the memory that the nodes have for candidates without a pin, whichever of the
     /// pinned ones are dropped.
-    fn max_memory(&self, pinned: &[Ranked<'_>]) -> Bytes {
-        let is_closed = |node| self.cluster.node(node).is_none_or(|node| !node.is_up());
-        let freed = |ranked: &Ranked<'_>| -> Bytes {
-            let (job, pin) = (ranked.candidate.job, ranked.candidate.pin);
-            let runs = pin.iter().flat_map(|pin| pin.mapping.iter().copied());
-            runs.filter(|run| is_closed(run.node))
-                .map(|run| job.memory_of(run))
-                .sum()
-        };
-        self.free_memory() + pinned.iter().map(freed).sum()
-    }
-
-    /// What is left of the memory of all nodes that take tasks.
-    fn free_memory(&self) -> Bytes {
-        let nodes = (0..).map(NodeIndex).zip(&self.cluster.nodes);
-        nodes
-            .filter(|(_, node)| node.is_up())
-            .map(|(place, node)| node.memory.minus(self.usage.memory(place)))
-            .sum()
+    fn max_memory<'c>(&self, candidates: impl Iterator<Item = &'c RemapCandidate<'a>>) -> Bytes
+    where
+        'a: 'c,
+    {
+        let pins = candidates.filter_map(|candidate| candidate.pin);
+        let freed = pins.flat_map(|pin| {
+            let runs = pin.mapping.iter().copied();
+            let closed = runs.filter(|run| self.cluster.state_of(run.node) != NodeState::Up);
+            closed.map(move |run| pin.job.memory_of(run))
+        });
+        self.usage.free_memory() + freed.sum()
     }
 
     /// Counts pinned candidates in, the highest priority first, and drops those that do not fit on
@@ -401,7 +361,7 @@ impl<'a> Remap<'a> {
 
     /// Drops jobs, the lowest priority first, until the memory of all nodes together is enough.
     fn drop_until_memory_suffices(&mut self) -> Result<(), usize> {
-        let mut free = self.free_memory();
+        let mut free = self.usage.free_memory();
         let mut wanted: Bytes = self
             .kept
             .iter()
@@ -515,6 +475,14 @@ impl<'a> Remap<'a> {
     }
 }
 
+/// About how many of so many jobs, which want so much memory together, fit into `memory`, rather
+/// too many than too few.
+fn about_as_many(jobs: usize, wanted: Bytes, memory: Bytes) -> usize {
+    let each = wanted.0 / (jobs as u64).max(1);
+    let max = memory.0.checked_div(each).unwrap_or(u64::MAX);
+    usize::try_from(max.saturating_add(max / 2)).unwrap_or(usize::MAX)
+}
+
 /// Exchanges the mappings of equal jobs so that as few of them as possible move: MCB8 orders them
 /// by identity alone, and which of them goes where makes no difference to other jobs. O(jobs log
 /// jobs + runs).
@@ -585,11 +553,7 @@ fn pin<'a>(
         JobState::Running(mapping) => mapping,
         JobState::Pending | JobState::Paused => return None,
     };
-    let draining = |node| {
-        cluster
-            .node(node)
-            .is_none_or(|node| node.state != NodeState::Up)
-    };
+    let draining = |node| cluster.state_of(node) != NodeState::Up;
     let immovable = job.mobility != Mobility::Checkpoint
         || mapping.nodes().any(draining)
         || !usage.could_keep_ceiling(job);

@@ -179,11 +179,8 @@ pub(crate) fn virtual_time_kept(job: &Job) -> Span {
 pub(crate) fn is_free(cluster: &Cluster, job: &Job) -> bool {
     !job.locked
         && job.running_on().is_none_or(|mapping| {
-            mapping.nodes().all(|node| {
-                cluster
-                    .node(node)
-                    .is_some_and(|node| node.state != NodeState::Down)
-            })
+            let mut states = mapping.nodes().map(|node| cluster.state_of(node));
+            states.all(|state| state != NodeState::Down)
         })
 }
 
@@ -211,9 +208,10 @@ pub(crate) fn may_pause(policy: &Policy, cluster: &Cluster, job: &Job) -> bool {
         && max_moves.is_none_or(|max| job.recent_moves < max)
         && match job.mobility {
             Mobility::Checkpoint | Mobility::Restart => true,
-            Mobility::Park => mapping
-                .nodes()
-                .all(|node| cluster.node(node).is_some_and(crate::model::Node::is_up)),
+            Mobility::Park => {
+                let mut states = mapping.nodes().map(|node| cluster.state_of(node));
+                states.all(|state| state == NodeState::Up)
+            }
             Mobility::Never => false,
         }
 }

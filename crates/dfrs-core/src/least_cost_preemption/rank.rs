@@ -15,7 +15,7 @@ const OFFSET: f64 = 10.0;
 const MIN_SIZE: f64 = 0.1;
 
 /// When a job without a place is tried: the greatest first.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rank {
     /// Of a deferred one that never ran how much of its limit it has waited, in millionths; these
     /// come last.
@@ -24,13 +24,14 @@ pub(super) struct Rank {
     pub(super) priority: Priority,
 }
 
-/// Which jobs are tried before others whatever their priorities are.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Which jobs are tried before others whatever their priorities are: the greatest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RankClass {
     /// The job has run before.
     Ordinary,
-    /// The job never ran: its wait over its size, times its weight.
-    New(f64),
+    /// The job never ran: bits of its wait over its size, times its weight. Those of numbers that
+    /// are not negative are in the numbers' order.
+    New(u64),
     /// The job has waited longest of those that never ran, and is to have a reservation.
     Longest,
     /// The job was paused for too long.
@@ -39,19 +40,6 @@ pub(super) enum RankClass {
     LongestFirst,
     /// The job is parked on a node that drains, which waits for it.
     HoldsUpDrain,
-}
-
-impl RankClass {
-    fn rank(self) -> (u8, f64) {
-        match self {
-            Self::Ordinary => (0, 0.0),
-            Self::New(wait_over_size) => (1, wait_over_size),
-            Self::Longest => (2, 0.0),
-            Self::First => (3, 0.0),
-            Self::LongestFirst => (4, 0.0),
-            Self::HoldsUpDrain => (5, 0.0),
-        }
-    }
 }
 
 /// What a node of the cluster has on average, in parts of which jobs are made.
@@ -91,23 +79,20 @@ impl AverageNode {
             (false, false) if job.virtual_time > Span::ZERO => RankClass::Ordinary,
             (false, false) => {
                 let waited = job.flow_time(now).seconds() + OFFSET;
-                RankClass::New(job.weight.factor() * waited / self.size(job).max(MIN_SIZE))
+                let rank = job.weight.factor() * waited / self.size(job).max(MIN_SIZE);
+                RankClass::New(rank.to_bits())
             }
         }
     }
 }
 
-impl Eq for Rank {}
-
 impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (own, others) = (self.rank_class.rank(), other.rank_class.rank());
-        let share = (self.share_waited.is_none(), self.share_waited);
-        share
-            .cmp(&(other.share_waited.is_none(), other.share_waited))
-            .then(own.0.cmp(&others.0))
-            .then(own.1.total_cmp(&others.1))
-            .then(self.priority.cmp(&other.priority))
+        let key = |rank: &Self| {
+            let share = rank.share_waited;
+            (share.is_none(), share, rank.rank_class, rank.priority)
+        };
+        key(self).cmp(&key(other))
     }
 }
 
