@@ -245,7 +245,7 @@ impl<'a> Checker<'a> {
             if may_choose {
                 self.check_layout(job, mapping);
             }
-            for run in mapping.iter().copied() {
+            for run in mapping.iter() {
                 self.check_node(job, run, origin);
             }
         }

@@ -10,7 +10,6 @@ use crate::staged_changes::{Changes, NetChanges};
 use crate::target::{Target, is_free, virtual_time_kept};
 use crate::transition;
 use crate::units::{Time, Yield};
-use crate::usage::Usage;
 use crate::yields::yields_of_placed;
 
 /// What shall change, decided by [`crate::decide()`] about a roster. That stays as it is until
@@ -112,7 +111,10 @@ impl<'a> Decision<'a> {
             let mut left = alike.iter().filter(|index| self.target.stays(**index));
             let Some(first) = left.next() else { continue };
             let inquiry = inquiry.get_or_insert_with(|| {
-                BlockedDiagnosis::new(self.policy, cluster, self.usage_afterwards())
+                let usage = self
+                    .roster
+                    .usage_after(&self.target, self.policy.ceilings());
+                BlockedDiagnosis::new(self.policy, cluster, usage)
             });
             let why = inquiry.reason(&cluster.jobs[*first]);
             let of = |index: &usize| match (&cluster.jobs[*index], why) {
@@ -139,13 +141,5 @@ impl<'a> Decision<'a> {
             (id, roster.set_state_at(index, state))
         };
         self.target.into_changes().into_iter().map(adopt).collect()
-    }
-
-    fn usage_afterwards(&self) -> Usage {
-        let mut usage = Usage::empty(self.cluster(), self.policy.ceilings());
-        for placed in self.roster.placed(&self.target) {
-            usage.add(placed.job, placed.mapping);
-        }
-        usage
     }
 }

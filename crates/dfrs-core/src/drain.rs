@@ -6,7 +6,7 @@ use crate::plan::Reason;
 use crate::policy::Policy;
 use crate::roster::Roster;
 use crate::target::{Change, Target, can_pause};
-use crate::usage::{SwapUsage, Usage};
+use crate::usage::SwapUsage;
 
 /// Whether the job is parked on a node that drains. Such a job goes before all others that wait: it
 /// can resume nowhere else, and the drain waits for it.
@@ -27,14 +27,10 @@ pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Tar
         return target;
     }
     let swap = SwapUsage::of(cluster, roster.parked());
-    let mut usage = Usage::empty(cluster, policy.ceilings());
-    for placed in roster.placed(&target) {
-        usage.add(placed.job, placed.mapping);
-    }
-    let max_moves = policy.settings.budget.moves_per_decision;
-    let max_moves = max_moves.map_or(usize::MAX, |max_moves| max_moves as usize);
-    for (index, job) in roster.running_indices().iter().zip(roster.running()) {
-        let can_leave = target.stays(*index)
+    let mut usage = roster.usage_after(&target, policy.ceilings());
+    let max_moves = policy.max_moves();
+    for (index, job) in roster.running_at() {
+        let can_leave = target.stays(index)
             && job.mobility == Mobility::Checkpoint
             && can_pause(policy, cluster, &swap, job);
         let here = job
@@ -47,7 +43,7 @@ pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Tar
         let elsewhere = greedy::place(cluster, &usage, job);
         usage.add(job, elsewhere.as_ref().unwrap_or(here));
         if let Some(mapping) = elsewhere {
-            target.set(*index, Change::Goes(mapping, Reason::Remap));
+            target.set(index, Change::Goes(mapping, Reason::Remap));
         }
     }
     target

@@ -1,5 +1,8 @@
 //! Which tasks of a job are on which nodes.
 
+use std::iter::Copied;
+use std::slice::Iter;
+
 use serde::{Deserialize, Serialize};
 
 use crate::node_index::NodeIndex;
@@ -66,8 +69,8 @@ impl Mapping {
     }
 
     /// The runs, ascending by node.
-    pub fn iter(&self) -> std::slice::Iter<'_, Run> {
-        self.runs.iter()
+    pub fn iter(&self) -> Copied<Iter<'_, Run>> {
+        self.runs.iter().copied()
     }
 
     /// The nodes, ascending.
@@ -131,8 +134,8 @@ impl FromIterator<Run> for Mapping {
 }
 
 impl<'a> IntoIterator for &'a Mapping {
-    type Item = &'a Run;
-    type IntoIter = std::slice::Iter<'a, Run>;
+    type Item = Run;
+    type IntoIter = Copied<Iter<'a, Run>>;
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }

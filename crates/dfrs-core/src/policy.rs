@@ -291,6 +291,12 @@ impl Policy {
         }
     }
 
+    /// How many running jobs a decision may pause or move.
+    pub(crate) fn max_moves(&self) -> usize {
+        let max_moves = self.settings.budget.moves_per_decision;
+        max_moves.map_or(usize::MAX, |max_moves| max_moves as usize)
+    }
+
     /// What loads may grow to.
     pub(crate) fn ceilings(&self) -> Ceilings {
         Ceilings {

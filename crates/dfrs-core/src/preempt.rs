@@ -138,14 +138,9 @@ pub(crate) fn fill(
         .map(|(position, _)| position)
         .collect();
     if roster.has_waiting() || !dropped.is_empty() {
-        let mut usage = Usage::empty(roster.cluster(), policy.ceilings());
-        for placed in roster.placed(&target) {
-            usage.add(placed.job, placed.mapping);
-        }
-        let tried = GreedyScope {
-            dropped: &dropped,
-            all,
-        };
+        let mut usage = roster.usage_after(&target, policy.ceilings());
+        let dropped = &dropped;
+        let tried = GreedyScope { dropped, all };
         place_all(policy, roster, now, &mut usage, &mut target, &tried, stop);
     }
     target
@@ -277,8 +272,7 @@ fn try_to_force(
     {
         return None;
     }
-    let max_moves = policy.settings.budget.moves_per_decision;
-    let max_moves = max_moves.map_or(usize::MAX, |max_moves| max_moves as usize);
+    let max_moves = policy.max_moves();
     let forced = force(policy, roster, now, index, &greedy_state.usage, stop)
         .filter(|(forced, _)| forced.moves(roster.cluster()) <= max_moves);
     if let Some((target, usage)) = forced {
@@ -362,17 +356,14 @@ fn force(
 /// draining.
 pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
     let limit = usage.limit_on(job, mapping);
-    mapping
-        .iter()
-        .copied()
-        .all(|run| usage.fits(job, run, limit))
+    mapping.iter().all(|run| usage.fits(job, run, limit))
 }
 
 /// Whether a marked job can stay where it was now that the new job is in its place. Nodes that the
 /// new job does not use are as they were, whatever their load.
 pub(crate) fn fits_alongside(usage: &Usage, job: &Job, old: &Mapping, arriving: &Mapping) -> bool {
     let limit = usage.limit_on(job, old);
-    old.iter().copied().all(|run| {
+    old.iter().all(|run| {
         if arriving.tasks_on(run.node) > 0 {
             usage.fits(job, run, limit)
         } else {
@@ -433,12 +424,12 @@ type Victim = Reverse<(bool, Priority, usize)>;
 fn victims(policy: &Policy, roster: &Roster, now: Time, job: &Job) -> Vec<Victim> {
     let function = policy.settings.priority;
     let own = function.of(job, now);
-    let running = roster.running_indices().iter().zip(roster.running());
+    let running = roster.running_at();
     running
         .filter(|(_, running)| running.mobility != Mobility::Never && !running.locked)
         .map(|(other, running)| {
             let is_lost = running.mobility == Mobility::Restart;
-            Reverse((is_lost, function.of(running, now), *other))
+            Reverse((is_lost, function.of(running, now), other))
         })
         .filter(|Reverse((_, priority, _))| *priority < own)
         .collect()
@@ -452,10 +443,7 @@ fn could_suffice(cluster: &Cluster, usage: &Usage, job: &Job, victims: &[Victim]
         .clone()
         .map(|victim| &cluster.jobs[*victim])
         .flat_map(|victim| {
-            let runs = victim
-                .running_on()
-                .into_iter()
-                .flat_map(|mapping| mapping.iter().copied());
+            let runs = victim.running_on().into_iter().flatten();
             runs.map(|run| victim.memory_of(run))
         })
         .sum();

@@ -33,16 +33,14 @@ pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time, stop: &Stop<'_>
     let cluster = roster.cluster();
     let must_stay = vec![false; cluster.jobs.len()];
     let target = remap_all_but(policy, roster, now, must_stay, stop);
-    let Some(max) = policy.settings.budget.moves_per_decision else {
-        return target;
-    };
-    if target.moves(cluster) <= max as usize {
+    let max = policy.max_moves();
+    if target.moves(cluster) <= max {
         return target;
     }
     let mut movers: Vec<usize> = target.movers(cluster).collect();
     movers.sort_by_cached_key(|job| policy.settings.priority.of(&cluster.jobs[*job], now));
     let mut must_stay = vec![true; cluster.jobs.len()];
-    for job in movers.into_iter().take(max as usize) {
+    for job in movers.into_iter().take(max) {
         must_stay[job] = false;
     }
     remap_all_but(policy, roster, now, must_stay, stop)
@@ -149,12 +147,12 @@ impl<'a> Remap<'a> {
         let mut usage = Usage::empty(cluster, policy.ceilings());
         let mut pinned = Vec::new();
         let mut candidates: Vec<RemapCandidate<'a>> = Vec::new();
-        for (index, job) in roster.running_indices().iter().zip(roster.running()) {
-            let can_go = !must_stay[*index]
+        for (index, job) in roster.running_at() {
+            let can_go = !must_stay[index]
                 && job.mobility != Mobility::Restart
                 && can_pause(policy, cluster, &swap, job);
             if can_go {
-                let (index, pin) = (*index, pin(policy, cluster, &usage, job, now));
+                let pin = pin(policy, cluster, &usage, job, now);
                 candidates.push(RemapCandidate { index, job, pin });
             } else if let Some(mapping) = job.running_on() {
                 usage.add(job, mapping);
@@ -244,7 +242,7 @@ impl<'a> Remap<'a> {
     fn search(&self, movable: &[&Job], bins: &BinsOnce) -> Option<Vec<Mapping>> {
         let mut grace = vec![Cores::ZERO; self.cluster.nodes.len()];
         for pin in self.pinned.iter().filter(|pin| pin.grace) {
-            for run in pin.mapping.iter().copied() {
+            for run in pin.mapping.iter() {
                 grace[run.node.index()] += pin.job.cpu_of(run);
             }
         }
@@ -318,7 +316,7 @@ impl<'a> Remap<'a> {
     {
         let pins = candidates.filter_map(|candidate| candidate.pin);
         let freed = pins.flat_map(|pin| {
-            let runs = pin.mapping.iter().copied();
+            let runs = pin.mapping.iter();
             let closed = runs.filter(|run| self.cluster.state_of(run.node) != NodeState::Up);
             closed.map(move |run| pin.job.memory_of(run))
         });
@@ -335,7 +333,7 @@ impl<'a> Remap<'a> {
                 let is_running = candidate.job.is_running();
                 let limit = self.usage.limit_on(candidate.job, pin.mapping);
                 let fits = match is_running {
-                    true => pin.mapping.iter().copied().all(|run| {
+                    true => pin.mapping.iter().all(|run| {
                         if with_arrivals.contains(&run.node) {
                             self.usage.fits(candidate.job, run, limit)
                         } else {
@@ -378,7 +376,6 @@ impl<'a> Remap<'a> {
                     free += pin
                         .mapping
                         .iter()
-                        .copied()
                         .map(|run| lowest.job.memory_of(run))
                         .sum()
                 }

@@ -36,14 +36,16 @@ pub(crate) fn actions(
     if target.is_empty() {
         return Vec::new();
     }
-    let together = Transition::new(roster).carry_out(in_order(
-        policy,
-        now,
-        target.changes().map(|(index, change)| {
-            let job = &roster.cluster().jobs[index];
-            (job, Cow::Borrowed(&job.state), change)
-        }),
-    ));
+    let changes = target.changes().map(|(index, placement)| {
+        let job = &roster.cluster().jobs[index];
+        let state = Cow::Borrowed(&job.state);
+        JobChange {
+            job,
+            state,
+            placement,
+        }
+    });
+    let together = Transition::new(roster).carry_out(in_order(policy, now, changes));
     together.unwrap_or_else(|Stuck| stage_by_stage(policy, roster, now, stages))
 }
 
@@ -58,10 +60,14 @@ fn stage_by_stage(
     let mut actions = Vec::new();
     let mut transition = Transition::new(roster);
     for stage in stages {
-        let changes = stage.iter().map(|(index, change)| {
+        let changes = stage.iter().map(|(index, placement)| {
             let job = &roster.cluster().jobs[*index];
-            let state = states.get(index).unwrap_or(&job.state);
-            (job, Cow::Owned(state.clone()), change)
+            let state = Cow::Owned(states.get(index).unwrap_or(&job.state).clone());
+            JobChange {
+                job,
+                state,
+                placement,
+            }
         });
         transition.swap = None; // a stage relies on no swap that it frees
         let changes = in_order(policy, now, changes);
@@ -90,39 +96,18 @@ struct JobChange<'a> {
 fn in_order<'a>(
     policy: &Policy,
     now: Time,
-    changes: impl Iterator<Item = (&'a Job, Cow<'a, JobState>, &'a Change)>,
+    changes: impl Iterator<Item = JobChange<'a>>,
 ) -> Vec<JobChange<'a>> {
-    let mut changes: Vec<JobChange<'a>> = changes
-        .map(|(job, state, change)| JobChange {
-            job,
-            state,
-            placement: change,
-        })
-        .collect();
+    let mut changes: Vec<JobChange<'a>> = changes.collect();
     changes.sort_by_cached_key(|change| Reverse(policy.settings.priority.of(change.job, now)));
     changes
 }
 
 impl JobChange<'_> {
-    fn running_on(&self) -> Option<&Mapping> {
-        match &*self.state {
-            JobState::Running(mapping) => Some(mapping),
-            _ => None,
-        }
-    }
-
     /// Where it would go in swap if it gave up its place.
     fn parks_on(&self) -> Option<&Mapping> {
         let parks = self.job.mobility == Mobility::Park;
-        self.running_on().filter(|_| parks)
-    }
-
-    /// Where it is in swap.
-    fn parked_on(&self) -> Option<&Mapping> {
-        match &*self.state {
-            JobState::Parked(mapping) => Some(mapping),
-            _ => None,
-        }
+        self.state.running_on().filter(|_| parks)
     }
 
     fn leaves(&self) -> bool {
@@ -153,7 +138,9 @@ impl Transition {
 
     /// The actions of these changes, which are in order of decreasing priority.
     fn carry_out(&mut self, changes: Vec<JobChange<'_>>) -> Result<Vec<PlannedAction>, Stuck> {
-        let frees_swap = changes.iter().any(|change| change.parked_on().is_some());
+        let frees_swap = changes
+            .iter()
+            .any(|change| change.state.parked_on().is_some());
         if !frees_swap {
             self.swap = None;
         }
@@ -167,7 +154,7 @@ impl Transition {
         }
         let (moving, mut arriving): (Vec<_>, Vec<_>) = coming
             .into_iter()
-            .partition(|change| change.running_on().is_some());
+            .partition(|change| change.state.running_on().is_some());
         while !late.is_empty() {
             let left = late.len() + arriving.len();
             arriving.retain(|change| !self.try_to_come_back(change));
@@ -188,7 +175,7 @@ impl Transition {
     }
 
     fn pause(&mut self, change: &JobChange<'_>, reason: Reason) {
-        if let Some(mapping) = change.running_on() {
+        if let Some(mapping) = change.state.running_on() {
             self.usage.remove(change.job, mapping);
         }
         self.push(Action::Pause(change.job.id), reason);
@@ -208,12 +195,11 @@ impl Transition {
 
     /// Brings the job back if it is parked and its memory fits now.
     fn try_to_come_back(&mut self, change: &JobChange<'_>) -> bool {
-        let Some(mapping) = change.parked_on() else {
+        let Some(mapping) = change.state.parked_on() else {
             return false;
         };
         let fits = mapping
             .iter()
-            .copied()
             .all(|run| self.usage.fits(change.job, run, LoadLimit::Nothing));
         if fits {
             if let Some(swap) = &mut self.swap {
@@ -232,7 +218,7 @@ impl Transition {
         self.usage.add(job, mapping);
         // A job that stepped aside has lost what it had if it cannot keep it.
         let starts = matches!(*change.state, JobState::Pending)
-            || change.running_on().is_some() && job.mobility == Mobility::Restart;
+            || change.state.running_on().is_some() && job.mobility == Mobility::Restart;
         let action = if starts {
             Action::Start(job.id, mapping.clone())
         } else {
@@ -269,7 +255,12 @@ impl Transition {
             let Some(change) = left[number].take() else {
                 break;
             };
-            for node in change.running_on().into_iter().flat_map(Mapping::nodes) {
+            for node in change
+                .state
+                .running_on()
+                .into_iter()
+                .flat_map(Mapping::nodes)
+            {
                 to_try.extend(waiting.remove(&node).unwrap_or_default());
             }
             if !moved {
@@ -285,13 +276,13 @@ impl Transition {
     /// full.
     fn try_to_move(&mut self, change: &JobChange<'_>) -> Result<(), NodeIndex> {
         let job = change.job;
-        let (Some(old), Change::Goes(new, reason)) = (change.running_on(), change.placement) else {
+        let (Some(old), Change::Goes(new, reason)) = (change.state.running_on(), change.placement)
+        else {
             return Ok(());
         };
         self.usage.remove(job, old);
         if let Some(full) = new
             .iter()
-            .copied()
             .find(|run| !self.usage.fits(job, *run, LoadLimit::Nothing))
         {
             self.usage.add(job, old);

@@ -193,7 +193,7 @@ impl Usage {
     /// Counts the job in. Runs on nodes that do not exist are left out.
     pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
         let parallel = u32::from(mapping.spans_nodes());
-        for run in mapping.iter().copied() {
+        for run in mapping.iter() {
             if let Some(entry) = self.nodes.get_mut(run.node.index()) {
                 entry.memory_used += job.memory_of(run);
                 entry.load += job.cpu_of(run);
@@ -334,7 +334,7 @@ impl Usage {
     /// Counts the job out.
     pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
         let parallel = u32::from(mapping.spans_nodes());
-        for run in mapping.iter().copied() {
+        for run in mapping.iter() {
             if let Some(entry) = self.nodes.get_mut(run.node.index()) {
                 entry.memory_used -= job.memory_of(run);
                 entry.load -= job.cpu_of(run);
@@ -471,7 +471,7 @@ impl Usage {
     /// looked at: a node that drains waits for what is parked there.
     pub(crate) fn takes_back(&self, job: &Job, mapping: &Mapping) -> bool {
         let limit = self.limit_on(job, mapping);
-        mapping.iter().copied().all(|run| {
+        mapping.iter().all(|run| {
             self.nodes
                 .get(run.node.index())
                 .is_some_and(|entry| !entry.is_down)
@@ -537,7 +537,7 @@ impl SwapUsage {
 
     /// Counts a parked job in.
     pub(crate) fn add(&mut self, job: &Job, mapping: &Mapping) {
-        for run in mapping.iter().copied() {
+        for run in mapping.iter() {
             if let Some((used, _)) = self.nodes.get_mut(run.node.index()) {
                 *used += job.memory_of(run);
             }
@@ -546,7 +546,7 @@ impl SwapUsage {
 
     /// Counts a parked job out.
     pub(crate) fn remove(&mut self, job: &Job, mapping: &Mapping) {
-        for run in mapping.iter().copied() {
+        for run in mapping.iter() {
             if let Some((used, _)) = self.nodes.get_mut(run.node.index()) {
                 *used -= job.memory_of(run);
             }
@@ -561,7 +561,7 @@ impl SwapUsage {
 
     /// Whether every node of the mapping has swap, and room in it for the job's memory.
     pub(crate) fn fits(&self, job: &Job, mapping: &Mapping) -> bool {
-        mapping.iter().copied().all(|run| {
+        mapping.iter().all(|run| {
             let node = self.nodes.get(run.node.index());
             node.is_some_and(|(used, swap)| !swap.is_zero() && *used + job.memory_of(run) <= *swap)
         })

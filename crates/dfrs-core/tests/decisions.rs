@@ -59,7 +59,7 @@ fn could_keep(policy: &Policy, cluster: &Cluster, job: &Job, ceiling: LoadCeilin
     alone.jobs = vec![waiting];
     let after = carry_out(&alone, &plan(policy, &alone, &Events::submitted([id])));
     after.jobs[0].running_on().is_some_and(|mapping| {
-        mapping.iter().copied().all(|run| {
+        mapping.iter().all(|run| {
             let max = ceiling.of(cluster.nodes[run.node.index()].cpu);
             job.cpu_of(run) <= max
         })
@@ -84,7 +84,7 @@ proptest! {
         let after = carry_out(&cluster, &plan);
         let mut loads = vec![Cores::ZERO; cluster.nodes.len()];
         for job in &after.jobs {
-            for run in job.running_on().into_iter().flat_map(|mapping| mapping.iter().copied()) {
+            for run in job.running_on().into_iter().flatten() {
                 loads[run.node.index()] += job.cpu_of(run);
             }
         }
@@ -98,7 +98,7 @@ proptest! {
         }
         for action in places(&plan) {
             let job = cluster.job(action.job()).unwrap();
-            for run in action.mapping().into_iter().flat_map(|mapping| mapping.iter().copied()).filter(|run| job.cpu_of(*run) > Cores::ZERO) {
+            for run in action.mapping().into_iter().flatten().filter(|run| job.cpu_of(*run) > Cores::ZERO) {
                 let max = ceiling.of(cluster.nodes[run.node.index()].cpu);
                 // A job that comes back to nodes without other jobs has its memory there.
                 let is_back_alone = matches!(action, Action::Resume(..)) && loads[run.node.index()] == job.cpu_of(run);
@@ -121,7 +121,7 @@ proptest! {
         let after = carry_out(&cluster, &plan(&policy, &cluster, &events));
         let mut loads = vec![Cores::ZERO; cluster.nodes.len()];
         for job in &after.jobs {
-            for run in job.running_on().into_iter().flat_map(|mapping| mapping.iter().copied()) {
+            for run in job.running_on().into_iter().flatten() {
                 loads[run.node.index()] += job.cpu_of(run);
             }
         }
@@ -140,11 +140,11 @@ proptest! {
             };
             let is_fresh = cluster.job(job.id).is_some_and(|before| before.state != job.state);
             let fits = mapping.nodes().all(|node| loads[node.index()].0 as f64 <= max(node) * 1.000_001 + 1.0);
-            let needs_cpu = mapping.iter().copied().all(|run| !job.cpu_of(run).is_zero());
+            let needs_cpu = mapping.iter().all(|run| !job.cpu_of(run).is_zero());
             let is_bound = needs_cpu && is_fresh;
             // A job that comes back to nodes without other jobs has its memory there.
             let is_back_alone = cluster.job(job.id).is_some_and(|before| before.state.parked_on().is_some())
-                && mapping.iter().copied().all(|run| {
+                && mapping.iter().all(|run| {
                     let load = loads[run.node.index()];
                     load.0 as f64 <= max(run.node) * 1.000_001 + 1.0 || load == job.cpu_of(run)
                 });

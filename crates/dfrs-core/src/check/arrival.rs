@@ -52,7 +52,7 @@ impl Checker<'_> {
 
     /// Whether the swap of the job's nodes holds it, too.
     pub(super) fn check_swap(&mut self, job: &Job, mapping: &Mapping) {
-        for run in mapping.iter().copied() {
+        for run in mapping.iter() {
             let capacity = self.cluster.nodes[run.node.index()].swap;
             let in_use = self.swap.used(run.node);
             let required = job.memory_of(run);

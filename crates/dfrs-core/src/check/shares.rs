@@ -79,7 +79,7 @@ fn add_shares(shares: &mut [f64], job: &Job, state: &JobState, share: f64) {
     let Some(mapping) = state.running_on() else {
         return;
     };
-    for run in mapping.iter().copied() {
+    for run in mapping.iter() {
         if let Some(sum) = shares.get_mut(run.node.index()) {
             *sum += share * amount(job.cpu_of(run).0);
         }

@@ -29,9 +29,7 @@ pub(super) fn is_preemptible(job: &Job) -> bool {
 pub(super) fn preemptible<'b>(
     state: &'b DecisionState<'_>,
 ) -> impl Iterator<Item = (usize, &'b Job, &'b Mapping)> {
-    let indices = state.roster.running_indices().iter().copied();
-    let running = indices.zip(state.roster.running());
-    running.filter_map(|(index, job)| {
+    state.roster.running_at().filter_map(|(index, job)| {
         let may = job.virtual_time > Span::ZERO && is_preemptible(job) && state.target.stays(index);
         let mapping = job.running_on().filter(|_| may)?;
         Some((index, job, mapping))
@@ -99,11 +97,7 @@ impl PreemptionCandidates {
 fn cost(state: &DecisionState<'_>, job: &Job) -> f64 {
     let is_parked = job.mobility == Mobility::Park;
     let mut cost = PAUSE_COST;
-    for run in job
-        .running_on()
-        .into_iter()
-        .flat_map(|mapping| mapping.iter().copied())
-    {
+    for run in job.running_on().into_iter().flatten() {
         let Some(node) = state.cluster.node(run.node) else {
             continue;
         };

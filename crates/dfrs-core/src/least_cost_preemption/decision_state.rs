@@ -35,7 +35,6 @@ impl<'a> DecisionState<'a> {
         stop: &'a Stop<'a>,
     ) -> Self {
         let cluster = roster.cluster();
-        let max_moves = policy.settings.budget.moves_per_decision;
         Self {
             policy,
             roster,
@@ -45,7 +44,7 @@ impl<'a> DecisionState<'a> {
             usage: roster.usage(policy.ceilings()),
             swap: SwapUsage::of(cluster, roster.parked()),
             target: Target::default(),
-            moves_left: max_moves.map_or(usize::MAX, |max_moves| max_moves as usize),
+            moves_left: policy.max_moves(),
             candidates: None,
         }
     }

@@ -46,9 +46,8 @@ impl Lending {
             rooms: [const { None }; CLASSES],
         };
         let reserved = reservation.map_or(&[][..], Reservation::nodes);
-        let running = state.roster.running_indices().iter().copied();
-        for index in running.filter(|index| state.target.stays(*index)) {
-            let job = &state.cluster.jobs[index];
+        let running = state.roster.running_at();
+        for (_, job) in running.filter(|(index, _)| state.target.stays(*index)) {
             if let Some(mapping) = job.running_on() {
                 lending.count(&state.usage, mapping, spare(job), reserved);
             }

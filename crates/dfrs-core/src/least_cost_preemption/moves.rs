@@ -34,21 +34,17 @@ const MIN_RETURN: f64 = 2.0;
 pub(super) fn move_single_jobs(state: &mut DecisionState<'_>) -> bool {
     let (policy, cluster) = (state.policy, state.cluster);
     let cost = MIN_RETURN * policy.settings.penalty.seconds();
-    let running = state
-        .roster
-        .running_indices()
-        .iter()
-        .zip(state.roster.running());
+    let running = state.roster.running_at();
     let mut overloaded: Vec<(u64, usize)> = running
         .filter(|(index, job)| {
             job.mobility == Mobility::Checkpoint
-                && state.target.stays(**index)
+                && state.target.stays(*index)
                 && !policy.protects(job, state.now)
                 && can_pause(policy, cluster, &state.swap, job)
         })
         .filter_map(|(index, job)| {
             let share = equal_share(state, job.running_on()?);
-            (share < SUFFICIENT_YIELD).then_some((share.to_bits(), *index))
+            (share < SUFFICIENT_YIELD).then_some((share.to_bits(), index))
         })
         .collect();
     overloaded.sort_unstable();

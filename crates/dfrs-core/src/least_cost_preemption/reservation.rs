@@ -196,7 +196,7 @@ fn oldest_that_fits(state: &DecisionState<'_>, mut waiting: Vec<usize>) -> Optio
 /// When those that run end at the latest, the soonest first; those without a limit are left out.
 /// O(runs log runs).
 fn ends<'b>(state: &'b DecisionState<'_>) -> Vec<(Time, usize, &'b Mapping)> {
-    let running = state.roster.running_indices().iter().copied();
+    let running = state.roster.running_at().map(|(index, _)| index);
     let arriving = state.target.changes().map(|(index, _)| index);
     let arriving = arriving.filter(|index| !state.cluster.jobs[*index].is_running());
     let mut ends: Vec<(Time, usize, &Mapping)> = running

@@ -92,11 +92,7 @@ fn extra(cluster: &Cluster, yields: &[(JobId, Yield)], missing: &[Job]) -> Vec<Y
         let Some(job) = cluster.job(*id) else {
             continue;
         };
-        let runs = job
-            .running_on()
-            .into_iter()
-            .flat_map(|at| at.iter().copied());
-        for run in runs {
+        for run in job.running_on().into_iter().flatten() {
             if let Some(used) = used.get_mut(run.node.index()) {
                 *used += share.0 * job.cpu_of(run).cores();
             }

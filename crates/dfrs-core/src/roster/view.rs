@@ -9,9 +9,10 @@ use crate::target::Target;
 use crate::usage::Usage;
 
 impl Roster {
-    /// The jobs that run, ascending.
-    pub(crate) fn running_indices(&self) -> &[usize] {
-        &self.lists.running
+    /// The jobs that run, ascending, with their positions.
+    pub(crate) fn running_at(&self) -> impl Iterator<Item = (usize, &Job)> {
+        let running = self.lists.running.iter();
+        running.map(|index| (*index, &self.cluster.jobs[*index]))
     }
 
     /// The parked jobs.
@@ -60,7 +61,7 @@ impl Roster {
             .changes()
             .map(|(index, _)| index)
             .filter(|index| !cluster.jobs[*index].is_running());
-        let running = self.running_indices();
+        let running = &self.lists.running;
         let mut indices: Vec<usize> = running.iter().copied().chain(arriving).collect();
         if indices.len() > running.len() {
             indices.sort_unstable();
@@ -74,5 +75,14 @@ impl Roster {
             })
         });
         placed.collect()
+    }
+
+    /// What jobs use in the target. O(nodes + jobs that run + runs).
+    pub(crate) fn usage_after(&self, target: &Target, ceilings: Ceilings) -> Usage {
+        let mut usage = Usage::empty(&self.cluster, ceilings);
+        for placed in self.placed(target) {
+            usage.add(placed.job, placed.mapping);
+        }
+        usage
     }
 }

@@ -292,25 +292,25 @@ fn assemble(nodes: Vec<Node>, jobs: Vec<(Job, u8, Vec<u32>)>) -> Cluster {
         let gpu = |run: Run| gpus_per_task.times(run.tasks).0;
         let of = |run: Run| &cluster.nodes[run.node.index()];
         let runs = allowed
-            && mapping.iter().copied().all(|run| {
+            && mapping.iter().all(|run| {
                 memory[run.node.index()] + need(run) <= of(run).memory.0
                     && gpus[run.node.index()] + gpu(run)
                         <= of(run).rigid.first().map_or(0, |amount| amount.0)
             });
         let parks = allowed
-            && mapping.iter().copied().all(|run| {
+            && mapping.iter().all(|run| {
                 of(run).swap.0 > 0 && swap[run.node.index()] + need(run) <= of(run).swap.0
             });
         match wish {
             0..4 if runs => {
-                for run in mapping.iter().copied() {
+                for run in mapping.iter() {
                     memory[run.node.index()] += need(run);
                     gpus[run.node.index()] += gpu(run);
                 }
                 job.state = JobState::Running(mapping);
             }
             4 | 5 if parks && job.mobility == Mobility::Park => {
-                for run in mapping.iter().copied() {
+                for run in mapping.iter() {
                     swap[run.node.index()] += need(run);
                 }
                 job.state = JobState::Parked(mapping);
