@@ -1,10 +1,10 @@
 //! Why a waiting job was not placed.
 
-use crate::fit_cache::FitCache;
 use crate::greedy::all_nodes;
 use crate::model::{Cluster, Job, JobState, Node, NodeIndex, NodeState};
 use crate::plan::Blocked;
 use crate::policy::{Ceilings, Policy};
+use crate::room::Room;
 use crate::usage::Usage;
 
 /// Finds out why jobs wait, given what is in use after the plan.
@@ -14,33 +14,13 @@ pub(crate) struct BlockedDiagnosis<'a> {
     /// Whether all nodes take tasks.
     all_up: bool,
     /// After the plan.
-    after: PlacementTest,
+    after: Room,
     /// If loads were not limited; `None` where they are not.
-    without_ceilings: Option<PlacementTest>,
+    without_ceilings: Option<Room>,
     /// If no job ran.
-    empty: Option<PlacementTest>,
+    empty: Option<Room>,
     /// If no resource was in use and all nodes were up.
-    best_case: Option<PlacementTest>,
-}
-
-/// Whether jobs could be placed in some state of the cluster.
-struct PlacementTest {
-    usage: Usage,
-    fit_cache: FitCache,
-}
-
-impl PlacementTest {
-    /// O(nodes log nodes).
-    fn new(usage: Usage) -> Self {
-        Self {
-            fit_cache: FitCache::of(&usage),
-            usage,
-        }
-    }
-
-    fn could_place(&mut self, cluster: &Cluster, job: &Job) -> bool {
-        self.fit_cache.could_place(cluster, &self.usage, job)
-    }
+    best_case: Option<Room>,
 }
 
 impl<'a> BlockedDiagnosis<'a> {
@@ -50,7 +30,7 @@ impl<'a> BlockedDiagnosis<'a> {
             cluster,
             ceilings: policy.ceilings(),
             all_up: cluster.nodes.iter().all(Node::is_up),
-            after: PlacementTest::new(after),
+            after: Room::of(after),
             without_ceilings: None,
             empty: None,
             best_case: None,
@@ -65,11 +45,11 @@ impl<'a> BlockedDiagnosis<'a> {
             let is_down = |node| cluster.state_of(node) == NodeState::Down;
             return if mapping.nodes().any(is_down) {
                 Blocked::NodesUnavailable
-            } else if self.after.usage.takes_back(job, mapping) {
+            } else if self.after.usage().takes_back(job, mapping) {
                 Blocked::NotNow
             } else if self
                 .without_ceilings()
-                .is_some_and(|after| after.usage.takes_back(job, mapping))
+                .is_some_and(|after| after.usage().takes_back(job, mapping))
             {
                 Blocked::Cpu
             } else {
@@ -77,8 +57,8 @@ impl<'a> BlockedDiagnosis<'a> {
             };
         }
         let ceilings = self.ceilings;
-        let best_case = || PlacementTest::new(Usage::best_case(cluster, ceilings));
-        let empty = || PlacementTest::new(Usage::empty(cluster, ceilings));
+        let best_case = || Room::of(Usage::best_case(cluster, ceilings));
+        let empty = || Room::of(Usage::empty(cluster, ceilings));
         if self.after.could_place(cluster, job) {
             Blocked::NotNow
         } else if !self
@@ -105,12 +85,12 @@ impl<'a> BlockedDiagnosis<'a> {
         }
     }
 
-    fn without_ceilings(&mut self) -> Option<&mut PlacementTest> {
+    fn without_ceilings(&mut self) -> Option<&mut Room> {
         if self.ceilings.are_none() {
             return None;
         }
-        let usage = &self.after.usage;
-        let test = || PlacementTest::new(usage.without_ceilings());
+        let usage = self.after.usage();
+        let test = || Room::of(usage.without_ceilings());
         Some(self.without_ceilings.get_or_insert_with(test))
     }
 

@@ -10,7 +10,6 @@ mod lending;
 mod moves;
 mod rank;
 mod reservation;
-mod room;
 mod victims;
 
 use crate::drain::holds_up_drain;
@@ -21,12 +20,12 @@ use crate::model::{Job, Mapping};
 use crate::policy::Policy;
 use crate::preempt::{cannot_fit, only_place};
 use crate::priority::Priority;
+use crate::room::{Room, known, put_or_miss};
 use crate::roster::Roster;
 use crate::space::LoadLimit;
 use crate::stop::Stop;
 use crate::target::Target;
 use crate::units::{Span, Time};
-use crate::usage::Usage;
 use decision_state::DecisionState;
 use feasibility::PreemptionFeasibility;
 pub(crate) use idle_capacity::DeferredJobs;
@@ -34,7 +33,6 @@ use idle_capacity::IdleCapacity;
 use lending::Lending;
 use rank::{AverageNode, Rank, RankClass};
 use reservation::{Reservation, Window};
-use room::{Room, put_or_miss};
 use victims::VictimCriteria;
 
 /// A job that has waited less than this preempts only jobs that are [`SETTLED`].
@@ -293,6 +291,11 @@ impl<'b, 'a> Service<'b, 'a> {
                 room.and_then(|room| room.find(self.state.cluster, job))
             }
         };
+        self.take_place(index, job, found)
+    }
+
+    /// The job has the place that was found, if one was. Returns whether it has.
+    fn take_place(&mut self, index: usize, job: &Job, found: Option<Mapping>) -> bool {
         let Some(mapping) = found else {
             return false;
         };
@@ -355,12 +358,7 @@ impl<'b, 'a> Service<'b, 'a> {
         let found = self
             .lending(job)
             .and_then(|(state, lending, reservation)| lending.find(state, reservation, job));
-        let Some(mapping) = found else {
-            return false;
-        };
-        self.idle_capacity = None;
-        self.arrive(index, job, mapping);
-        true
+        self.take_place(index, job, found)
     }
 
     /// Whether there is idle CPU for the job; then it is there.
@@ -412,12 +410,8 @@ impl<'b, 'a> Service<'b, 'a> {
         let reserves = self.state.policy.reserves();
         let is_short =
             |mapping: &Mapping| reservation::lasts(usage, job, mapping) <= lending::MAX_LOAN;
-        let Some(mapping) = found.filter(|mapping| !reserves || is_short(mapping)) else {
-            return false;
-        };
-        self.idle_capacity = None;
-        self.arrive(index, job, mapping);
-        true
+        let found = found.filter(|mapping| !reserves || is_short(mapping));
+        self.take_place(index, job, found)
     }
 
     /// The job runs there from now on.
@@ -503,11 +497,6 @@ impl<'b, 'a> Service<'b, 'a> {
             PreemptionClass::New
         })
     }
-}
-
-/// What is left in this usage, looked at if it is not known.
-fn known<'p>(room: &'p mut Option<FitCache>, usage: &Usage) -> &'p mut FitCache {
-    room.get_or_insert_with(|| FitCache::of(usage))
 }
 
 /// What may be lent, and what that depends on.

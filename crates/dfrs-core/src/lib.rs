@@ -74,6 +74,7 @@ mod preempt;
 pub mod priority;
 mod progress;
 mod remap;
+mod room;
 mod roster;
 mod space;
 mod staged_changes;

@@ -3,24 +3,17 @@
 use super::candidates::preemptible;
 use super::decision_state::DecisionState;
 use super::{PreemptionClass, SETTLED};
-use crate::fit_cache::FitCache;
 use crate::model::{Job, Mapping};
 use crate::preempt::only_place;
+use crate::room::Room;
 use crate::target::can_pause;
 use crate::units::Span;
 use crate::usage::Usage;
 
-/// One entry for each class, made when first needed: `None` within if no job can be preempted for
-/// that class.
+/// For each class what is left if all jobs are preempted that it may preempt, made when first
+/// needed: `None` within if there are none.
 #[derive(Default)]
-pub(super) struct PreemptionFeasibility([Option<Option<AfterPreemption>>; 3]);
-
-/// What is left if all jobs are preempted that a class may preempt, and for which jobs that was not
-/// enough.
-struct AfterPreemption {
-    usage: Usage,
-    fit_cache: FitCache,
-}
+pub(super) struct PreemptionFeasibility([Option<Option<Room>>; 3]);
 
 impl PreemptionFeasibility {
     /// Whether it is known that there is none for this job. O(nodes log nodes + runs) the first
@@ -31,32 +24,25 @@ impl PreemptionFeasibility {
         class: PreemptionClass,
         job: &Job,
     ) -> bool {
-        let after = self.0[class as usize].get_or_insert_with(|| {
-            let usage = without_preemptible(state, class)?;
-            let fit_cache = FitCache::of(&usage);
-            Some(AfterPreemption { usage, fit_cache })
-        });
-        match after {
-            Some(after) => match only_place(job) {
-                Some(own) => !after.usage.takes_back(job, own),
-                None => after.fit_cache.cannot_fit(job),
-            },
-            None => true,
-        }
+        let after = self.0[class as usize]
+            .get_or_insert_with(|| without_preemptible(state, class).map(Room::of));
+        after.as_mut().is_none_or(|after| match only_place(job) {
+            Some(own) => !after.usage().takes_back(job, own),
+            None => after.cannot_fit(job),
+        })
     }
 
     /// A job has this place from now on.
     pub(super) fn take(&mut self, job: &Job, mapping: &Mapping) {
         for after in self.0.iter_mut().flatten().flatten() {
-            after.usage.add(job, mapping);
-            after.fit_cache.shrink();
+            after.take(job, mapping);
         }
     }
 
     /// The job found no place by preemption.
     pub(super) fn miss(&mut self, class: PreemptionClass, job: &Job) {
         if let Some(Some(after)) = &mut self.0[class as usize] {
-            after.fit_cache.miss(job, &after.usage);
+            after.miss(job);
         }
     }
 }

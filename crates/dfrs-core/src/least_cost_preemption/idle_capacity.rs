@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 
-use super::room::Room;
 use crate::experience::Expectation;
 use crate::load_limits::LoadLimits;
 use crate::model::{Cluster, Job, Mapping, Mobility};
 use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::put;
+use crate::room::Room;
 use crate::roster::{Roster, cmp_requirements};
 use crate::space::LoadLimit;
 use crate::units::Time;

@@ -7,9 +7,9 @@
 
 use super::decision_state::DecisionState;
 use super::reservation::Reservation;
-use super::room::Room;
 use crate::model::{Job, Mapping, NodeIndex};
 use crate::policy::LoadCeiling;
+use crate::room::Room;
 use crate::units::Span;
 use crate::usage::Usage;
 

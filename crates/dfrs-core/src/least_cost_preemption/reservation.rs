@@ -4,10 +4,10 @@
 use super::candidates::share;
 use super::decision_state::DecisionState;
 use super::idle_capacity::{DeferredJobs, IDLE, IdleCapacity};
-use super::room::Room;
 use crate::greedy;
 use crate::model::{Cluster, Job, JobId, Mapping, NodeIndex};
 use crate::preempt::{only_place, put};
+use crate::room::Room;
 use crate::units::{Span, Time};
 use crate::usage::{SwapUsage, Usage};
 

@@ -1,13 +1,12 @@
 //! What is left, and what is known of it.
 
-use super::known;
 use crate::fit_cache::FitCache;
 use crate::model::{Cluster, Job, Mapping, NodeIndex};
 use crate::preempt::{cannot_fit, only_place, put};
 use crate::usage::Usage;
 
 /// A usage in which jobs are placed one after the other.
-pub(super) struct Room {
+pub(crate) struct Room {
     usage: Usage,
     /// Made when first needed.
     fit_cache: Option<FitCache>,
@@ -15,7 +14,7 @@ pub(super) struct Room {
 
 impl Room {
     /// O(1).
-    pub(super) const fn of(usage: Usage) -> Self {
+    pub(crate) const fn of(usage: Usage) -> Self {
         Self {
             usage,
             fit_cache: None,
@@ -23,18 +22,18 @@ impl Room {
     }
 
     /// What is in use.
-    pub(super) const fn usage(&self) -> &Usage {
+    pub(crate) const fn usage(&self) -> &Usage {
         &self.usage
     }
 
     /// Whether it is known without looking for a place that there is none for the waiting job.
     /// O(nodes log nodes) the first time.
-    pub(super) fn cannot_fit(&mut self, job: &Job) -> bool {
+    pub(crate) fn cannot_fit(&mut self, job: &Job) -> bool {
         cannot_fit(known(&mut self.fit_cache, &self.usage), job)
     }
 
     /// Where the waiting job can be, by Greedy or in its only place. As [`put`].
-    pub(super) fn find(&mut self, cluster: &Cluster, job: &Job) -> Option<Mapping> {
+    pub(crate) fn find(&mut self, cluster: &Cluster, job: &Job) -> Option<Mapping> {
         if self.cannot_fit(job) {
             return None;
         }
@@ -42,14 +41,27 @@ impl Room {
         put_or_miss(cluster, usage, known(fit_cache, usage), job)
     }
 
+    /// Whether the job could be placed, if no job was since this was first asked. O(distinct spaces
+    /// of nodes + failures), but O(nodes) for a job with rules of its own about nodes.
+    pub(crate) fn could_place(&mut self, cluster: &Cluster, job: &Job) -> bool {
+        let Self { usage, fit_cache } = self;
+        known(fit_cache, usage).could_place(cluster, usage, job)
+    }
+
+    /// There was no place for the job. As [`FitCache::miss`].
+    pub(crate) fn miss(&mut self, job: &Job) {
+        let Self { usage, fit_cache } = self;
+        known(fit_cache, usage).miss(job, usage);
+    }
+
     /// The job is here from now on.
-    pub(super) fn take(&mut self, job: &Job, mapping: &Mapping) {
+    pub(crate) fn take(&mut self, job: &Job, mapping: &Mapping) {
         self.usage.add(job, mapping);
         self.shrink();
     }
 
     /// On these nodes as much is in use from now on as in one of the two, whichever is more.
-    pub(super) fn take_greater(
+    pub(crate) fn take_greater(
         &mut self,
         nodes: impl Iterator<Item = NodeIndex>,
         one: &Usage,
@@ -68,8 +80,13 @@ impl Room {
     }
 }
 
+/// What is left in this usage, looked at if it is not known.
+pub(crate) fn known<'p>(room: &'p mut Option<FitCache>, usage: &Usage) -> &'p mut FitCache {
+    room.get_or_insert_with(|| FitCache::of(usage))
+}
+
 /// As [`put`]; if there is no place, that is noted, but for a job that has only one.
-pub(super) fn put_or_miss(
+pub(crate) fn put_or_miss(
     cluster: &Cluster,
     usage: &Usage,
     fit_cache: &mut FitCache,
