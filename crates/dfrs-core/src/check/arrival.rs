@@ -1,7 +1,7 @@
 //! Whether nodes take the tasks that arrive, and hold them.
 
 use super::{Checker, Origin, Shortage, ViolationKind};
-use crate::model::{Job, JobId, JobState, Mapping, NodeIndex, NodeState, Run};
+use crate::model::{Job, JobState, Mapping, NodeState, Run};
 
 impl Checker<'_> {
     /// Whether the node takes these tasks, and has room for them.
@@ -17,37 +17,22 @@ impl Checker<'_> {
             let kind = ViolationKind::NodeTakesNothing(node.state);
             self.report_on(kind, job.id, run.node);
         }
-        let in_use = self.usage.memory(run.node);
-        let required = job.memory_of(run);
-        if in_use + required > node.memory {
-            let shortage = Shortage {
-                capacity: node.memory,
-                in_use,
-                required,
-                holders: self.holders(run.node, JobState::running_on, Job::memory_of),
-            };
+        let (in_use, capacity) = (self.usage.memory(run.node), node.memory);
+        if in_use + job.memory_of(run) > capacity {
+            let on = JobState::running_on;
+            let shortage = self.shortage(job, run, capacity, in_use, on, Job::memory_of);
             self.report_on(ViolationKind::Memory(shortage), job.id, run.node);
         }
         for resource in 0..job.rigid.len() {
-            self.check_rigid(job, run, resource);
+            let of = |job: &Job, run: Run| job.rigid_of(run, resource);
+            let (in_use, capacity) = self.usage.rigid(run.node, resource);
+            if !of(job, run).is_zero() && in_use + of(job, run) > capacity {
+                let on = JobState::running_on;
+                let shortage = self.shortage(job, run, capacity, in_use, on, of);
+                let kind = ViolationKind::Rigid { resource, shortage };
+                self.report_on(kind, job.id, run.node);
+            }
         }
-    }
-
-    fn check_rigid(&mut self, job: &Job, run: Run, resource: usize) {
-        let required = job.rigid_of(run, resource);
-        let (in_use, capacity) = self.usage.rigid(run.node, resource);
-        if required.is_zero() || in_use + required <= capacity {
-            return;
-        }
-        let of = |job: &Job, run: Run| job.rigid_of(run, resource);
-        let shortage = Shortage {
-            capacity,
-            in_use,
-            required,
-            holders: self.holders(run.node, JobState::running_on, of),
-        };
-        let kind = ViolationKind::Rigid { resource, shortage };
-        self.report_on(kind, job.id, run.node);
     }
 
     /// Whether the swap of the job's nodes holds it, too.
@@ -55,32 +40,36 @@ impl Checker<'_> {
         for run in mapping.iter() {
             let capacity = self.cluster.nodes[run.node.index()].swap;
             let in_use = self.swap.used(run.node);
-            let required = job.memory_of(run);
-            if capacity.is_zero() || in_use + required > capacity {
-                let shortage = Shortage {
-                    capacity,
-                    in_use,
-                    required,
-                    holders: self.holders(run.node, JobState::parked_on, Job::memory_of),
-                };
+            if capacity.is_zero() || in_use + job.memory_of(run) > capacity {
+                let on = JobState::parked_on;
+                let shortage = self.shortage(job, run, capacity, in_use, on, Job::memory_of);
                 self.report_on(ViolationKind::Swap(shortage), job.id, run.node);
             }
         }
     }
 
-    /// The jobs that hold something on the node, by their states now. O(jobs log runs).
-    fn holders<T: PartialEq + Default>(
+    /// What the node is short of when the job's tasks come: `amount` of it is what tasks take. The
+    /// jobs that hold something there are found by their states now. O(jobs log runs).
+    fn shortage<T: PartialEq + Default>(
         &self,
-        node: NodeIndex,
+        job: &Job,
+        run: Run,
+        capacity: T,
+        in_use: T,
         mapping: impl Fn(&JobState) -> Option<&Mapping>,
         amount: impl Fn(&Job, Run) -> T,
-    ) -> Vec<(JobId, T)> {
+    ) -> Shortage<T> {
         let jobs = self.cluster.jobs.iter().zip(&self.states);
         let held = jobs.filter_map(|(job, state)| {
-            let run = mapping(state)?.run_on(node)?;
+            let run = mapping(state)?.run_on(run.node)?;
             Some((job.id, amount(job, run)))
         });
-        held.filter(|(_, amount)| *amount != T::default()).collect()
+        Shortage {
+            capacity,
+            in_use,
+            required: amount(job, run),
+            holders: held.filter(|(_, amount)| *amount != T::default()).collect(),
+        }
     }
 
     pub(super) fn check_count(&mut self, job: &Job, mapping: &Mapping) {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::text::{list, of_shares, of_swap, word, word_of_node};
 use crate::model::{JobId, JobState, Mobility, NodeIndex, NodeState};
 use crate::units::{Amount, Bytes};
 
@@ -27,28 +28,35 @@ pub struct Shortage<T> {
     pub holders: Vec<(JobId, T)>,
 }
 
-/// What is violated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What is violated; as text what is wrong, without where.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 pub enum ViolationKind {
     /// The cluster's jobs are not ascending by identity.
+    #[error("stands after job {after}; jobs must ascend")]
     JobsOutOfOrder {
         /// The job before this one.
         after: JobId,
     },
     /// A job has no task.
+    #[error("the job has no task")]
     NoTasks,
     /// An action names a job that the cluster does not have.
+    #[error("there is no such job")]
     UnknownJob,
     /// A mapping names a node that the cluster does not have.
+    #[error("there is no such node among the {nodes}")]
     UnknownNode {
         /// How many nodes the cluster has.
         nodes: usize,
     },
     /// An action names a job with which something is under way.
+    #[error("something is under way with the job")]
     Locked,
     /// An action names a job with tasks on a node that is down.
+    #[error("the job has tasks there, and it is down")]
     OnNodeThatIsDown,
     /// The job is not in a state in which the action is possible.
+    #[error("the job is {}, but must be {allowed}", word(.state))]
     WrongState {
         /// The state that it is in.
         state: JobState,
@@ -56,15 +64,19 @@ pub enum ViolationKind {
         allowed: &'static str,
     },
     /// The job's mobility does not allow the action.
+    #[error("the job's mobility does not allow this: {0}")]
     Mobility(Mobility),
     /// A job is to be parked on a node whose swap does not hold it.
+    #[error("swap: {}", of_swap(.0))]
     Swap(Shortage<Bytes>),
     /// A parked job is to come back elsewhere than where it is.
+    #[error("a parked job can only come back where it is: {}", list(.parked.iter()))]
     ComesBackElsewhere {
         /// Where it is.
         parked: Vec<NamedNode>,
     },
     /// The mapping does not hold as many tasks as the job has.
+    #[error("{placed} tasks are placed, but the job has {wanted}")]
     TaskCount {
         /// Tasks of the mapping.
         placed: u64,
@@ -72,6 +84,7 @@ pub enum ViolationKind {
         wanted: u32,
     },
     /// The mapping holds more tasks on the node than the job's layout allows.
+    #[error("{placed} tasks there, but the job's layout allows {most}")]
     TasksPerNode {
         /// Tasks of the mapping on the node.
         placed: u32,
@@ -79,6 +92,7 @@ pub enum ViolationKind {
         most: u32,
     },
     /// The mapping uses more nodes than the job's layout allows.
+    #[error("on {placed} nodes, but the job's layout allows {most}")]
     NodeCount {
         /// Nodes of the mapping.
         placed: usize,
@@ -86,12 +100,16 @@ pub enum ViolationKind {
         most: usize,
     },
     /// The job's layout does not allow the node.
+    #[error("the job's layout does not allow the node")]
     NotEligible,
     /// Tasks arrive on a node that takes none.
+    #[error("the node is {} and takes no tasks", word_of_node(*.0))]
     NodeTakesNothing(NodeState),
     /// What arrives exceeds the node's memory.
+    #[error("memory: {0}")]
     Memory(Shortage<Bytes>),
     /// What arrives exceeds a further rigid resource of the node.
+    #[error("rigid resource {resource}: {shortage}")]
     Rigid {
         /// The resource's position in [`crate::Node::rigid`].
         resource: usize,
@@ -99,6 +117,7 @@ pub enum ViolationKind {
         shortage: Shortage<Amount>,
     },
     /// The shares on the node exceed its CPU.
+    #[error("CPU: {}", of_shares(*.shared, *.capacity, .holders))]
     Shares {
         /// What the node has, in cores.
         capacity: f64,
@@ -108,11 +127,13 @@ pub enum ViolationKind {
         holders: Vec<(JobId, f64)>,
     },
     /// A yield is not between 0 and 1.
+    #[error("the yield is {share}, but must be from 0 to 1")]
     YieldRange {
         /// The yield.
         share: f64,
     },
     /// A job that does not run is given a yield.
+    #[error("is given the yield {share}, but is {}", word(.state))]
     YieldWithoutPlace {
         /// The yield.
         share: f64,
@@ -120,6 +141,7 @@ pub enum ViolationKind {
         state: JobState,
     },
     /// A job runs after a plan that sets yields, and is given none.
+    #[error("the job runs and is given no yield")]
     NoYield,
 }
 
