@@ -1,8 +1,6 @@
 //! What must hold of every schedule from any source. Nothing here is shared with the code that
 //! makes them.
 
-use std::fmt;
-
 use crate::instance::MoldableInstance;
 use crate::schedule::Schedule;
 
@@ -10,24 +8,28 @@ use crate::schedule::Schedule;
 const ROUNDING: f64 = 1e-9;
 
 /// A rule that a schedule breaks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ScheduleViolation {
     /// A task is not in the schedule.
+    #[error("task {task:?} is not scheduled")]
     Missing {
         /// Id of the task.
         task: String,
     },
     /// A task is in the schedule more than once.
+    #[error("task {task:?} is scheduled more than once")]
     Twice {
         /// Id of the task.
         task: String,
     },
     /// There is no task of this place.
+    #[error("there is no task in place {task}")]
     Unknown {
         /// The place.
         task: usize,
     },
     /// The task starts before 0, or before its release where that counts.
+    #[error("task {task:?} starts at {start}, before {release}")]
     Early {
         /// Id of the task.
         task: String,
@@ -37,6 +39,7 @@ pub enum ScheduleViolation {
         release: f64,
     },
     /// The task cannot run on so many processors.
+    #[error("task {task:?} cannot run on {processors} processors")]
     Impossible {
         /// Id of the task.
         task: String,
@@ -44,6 +47,7 @@ pub enum ScheduleViolation {
         processors: u32,
     },
     /// The task has a processor that the machine has not.
+    #[error("task {task:?} has processor {processor}, which is not there")]
     NoProcessor {
         /// Id of the task.
         task: String,
@@ -51,6 +55,7 @@ pub enum ScheduleViolation {
         processor: u32,
     },
     /// Start and time do not make its end.
+    #[error("task {task:?} ends at {end} instead of {expected}")]
     Time {
         /// Id of the task.
         task: String,
@@ -60,6 +65,7 @@ pub enum ScheduleViolation {
         expected: f64,
     },
     /// A processor has two tasks at once.
+    #[error("processor {processor} has the tasks {first:?} and {second:?} at once")]
     Overlap {
         /// Index of the processor.
         processor: u32,
@@ -68,49 +74,6 @@ pub enum ScheduleViolation {
         /// Id of the one that starts before the first has ended.
         second: String,
     },
-}
-
-impl fmt::Display for ScheduleViolation {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Missing { task } => write!(out, "task {task:?} is not scheduled"),
-            Self::Twice { task } => write!(out, "task {task:?} is scheduled more than once"),
-            Self::Unknown { task } => write!(out, "there is no task in place {task}"),
-            Self::Early {
-                task,
-                start,
-                release,
-            } => {
-                write!(out, "task {task:?} starts at {start}, before {release}")
-            }
-            Self::Impossible { task, processors } => {
-                write!(out, "task {task:?} cannot run on {processors} processors")
-            }
-            Self::NoProcessor { task, processor } => {
-                write!(
-                    out,
-                    "task {task:?} has processor {processor}, which is not there"
-                )
-            }
-            Self::Time {
-                task,
-                end,
-                expected,
-            } => {
-                write!(out, "task {task:?} ends at {end} instead of {expected}")
-            }
-            Self::Overlap {
-                processor,
-                first,
-                second,
-            } => {
-                write!(
-                    out,
-                    "processor {processor} has the tasks {first:?} and {second:?} at once"
-                )
-            }
-        }
-    }
 }
 
 /// Which start times are allowed.

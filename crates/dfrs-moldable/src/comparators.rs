@@ -4,19 +4,14 @@ use crate::dual::Estimate;
 use crate::list::{self, ListEntry};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
+use crate::task::Task;
 
 /// Each task on all processors, or on so many that more do not make it faster; one after the other,
 /// by decreasing ratio of weight to time. O(n log n).
 #[must_use]
 pub fn gang(problem: &Problem) -> Schedule {
-    let tasks = problem.tasks.iter().enumerate();
-    let mut list: Vec<ListEntry> = tasks
-        .map(|(task, times)| ListEntry {
-            task,
-            allotment: times.fastest(),
-        })
-        .collect();
-    sort_by(&mut list, |entry| -per_time(problem, entry));
+    let mut list = ListEntry::of_all(problem, Task::fastest);
+    sort_by(&mut list, |entry| -entry.weight_per_time(problem));
     // One after the other, even if two would fit side by side.
     let mut now = 0.0;
     let mut starts = Vec::with_capacity(list.len());
@@ -31,13 +26,7 @@ pub fn gang(problem: &Problem) -> Schedule {
 /// first.
 #[must_use]
 pub fn sequential(problem: &Problem) -> Schedule {
-    let tasks = problem.tasks.iter().enumerate();
-    let mut list: Vec<ListEntry> = tasks
-        .map(|(task, times)| ListEntry {
-            task,
-            allotment: times.smallest(),
-        })
-        .collect();
+    let mut list = ListEntry::of_all(problem, Task::smallest);
     sort_by(&mut list, |entry| -entry.allotment.time);
     list::schedule(&list, 0.0, problem.processors)
 }
@@ -59,18 +48,14 @@ pub fn list_graham(problem: &Problem, estimate: &Estimate, order: Order) -> Sche
     let mut list = estimate.allotments();
     match order {
         Order::Shelves => {}
-        Order::WeightPerTime => sort_by(&mut list, |entry| -per_time(problem, entry)),
+        Order::WeightPerTime => sort_by(&mut list, |entry| -entry.weight_per_time(problem)),
         Order::SmallestArea => sort_by(&mut list, |entry| entry.allotment.area()),
     }
     list::schedule(&list, 0.0, problem.processors)
 }
 
-fn per_time(problem: &Problem, entry: &ListEntry) -> f64 {
-    problem.tasks[entry.task].weight() / entry.allotment.time
-}
-
 /// Ascending; of equal ones the first task is first.
-fn sort_by(list: &mut [ListEntry], key: impl Fn(&ListEntry) -> f64) {
+pub(crate) fn sort_by(list: &mut [ListEntry], key: impl Fn(&ListEntry) -> f64) {
     list.sort_by(|one, other| {
         let by_key = key(one).total_cmp(&key(other));
         by_key.then_with(|| one.task.cmp(&other.task))

@@ -41,18 +41,12 @@ pub(crate) fn shuffled(
     batches: &[Vec<ListEntry>],
     shuffles: Shuffles,
 ) -> Vec<ListEntry> {
-    let mut best = batches.concat();
-    let first = list::criteria(problem, &best);
-    let mut least = first.product();
     let mut random = Random::new(shuffles.seed, 0);
     let mut order: Vec<&[ListEntry]> = batches.iter().map(Vec::as_slice).collect();
-    for _ in 0..shuffles.count {
+    let others = (0..shuffles.count).map(|_| {
         random.shuffle(&mut order);
-        let list = order.concat();
-        let found = list::criteria(problem, &list);
-        if found.product() < least && found.is_nowhere_worse(first) {
-            (best, least) = (list, found.product());
-        }
-    }
-    best
+        order.concat()
+    });
+    let lists = std::iter::once(batches.concat()).chain(others);
+    best_of(lists, |list| list::criteria(problem, list))
 }

@@ -13,12 +13,13 @@ pub(crate) struct Item {
 
 /// Which items have the greatest value of all choices whose sizes are at most `capacity`. What
 /// changes nothing is chosen. O(n m) time, n m bits.
-pub(crate) fn choose(items: &[Item], capacity: u32) -> Vec<bool> {
+pub(crate) fn choose(items: impl IntoIterator<Item = Item>, capacity: u32) -> Vec<bool> {
+    let items: Vec<Item> = items.into_iter().collect();
     let all: u64 = items.iter().map(|item| u64::from(item.size)).sum();
     if all <= u64::from(capacity) {
         return vec![true; items.len()];
     }
-    let candidates = candidates(items, capacity);
+    let candidates = candidates(&items, capacity);
     let width = capacity as usize + 1;
     let words = width.div_ceil(64);
     let mut best = vec![0.0; width];
@@ -101,7 +102,7 @@ mod tests {
             let items: Vec<Item> = items.into_iter()
                 .map(|(size, value)| Item { size, value: f64::from(value) })
                 .collect();
-            let choice = choose(&items, capacity);
+            let choice = choose(items.iter().copied(), capacity);
             let (size, found) = value(&items, |place| choice[place]);
             prop_assert!(size <= u64::from(capacity));
             for mask in 0..1u32 << items.len() {

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use crate::problem::Problem;
 use crate::processors::{Free, ProcessorSet};
 use crate::schedule::{Criteria, Placement, Schedule};
-use crate::task::Allotment;
+use crate::task::{Allotment, Task};
 use crate::tree::Tree;
 
 /// A task of the list with its allotment.
@@ -17,6 +17,28 @@ pub struct ListEntry {
     pub task: usize,
     /// On how many processors it is to run, and how long that takes.
     pub allotment: Allotment,
+}
+
+impl ListEntry {
+    /// All tasks in their own order, each with the allotment that is chosen for it.
+    pub(crate) fn of_all(problem: &Problem, choose: impl Fn(&Task) -> Allotment) -> Vec<Self> {
+        let tasks = problem.tasks.iter().enumerate();
+        let entry = |(task, times): (usize, &&Task)| Self {
+            task,
+            allotment: choose(times),
+        };
+        tasks.map(entry).collect()
+    }
+
+    /// The weight of the task over its time here.
+    pub(crate) fn weight_per_time(&self, problem: &Problem) -> f64 {
+        problem.tasks[self.task].weight() / self.allotment.time
+    }
+
+    /// The weight of the task over its area here.
+    pub(crate) fn weight_per_area(&self, problem: &Problem) -> f64 {
+        problem.tasks[self.task].weight() / self.allotment.area()
+    }
 }
 
 /// Processors that are in use until a time.
@@ -55,11 +77,10 @@ impl<T: Ord> PartialOrd for Due<T> {
 /// never starts (infinite). O(n log n).
 pub(crate) fn starts(
     list: &[ListEntry],
-    now: f64,
+    mut now: f64,
     mut free: u32,
     released: impl IntoIterator<Item = Due<u32>>,
 ) -> Vec<f64> {
-    let mut now = now;
     let mut starts = vec![f64::INFINITY; list.len()];
     let sizes = list.iter().map(|entry| entry.allotment.processors);
     let mut waiting = Tree::new(sizes, u32::MAX);
@@ -109,6 +130,15 @@ pub(crate) fn place(list: &[ListEntry], starts: &[f64], processors: u32) -> Sche
     place_among(list, starts, Free::all(processors), Vec::new())
 }
 
+/// When each of these ends, by its place.
+pub(crate) fn ends(busy: &[Busy]) -> BinaryHeap<Due<usize>> {
+    let ends = busy.iter().zip(0..).map(|(one, what)| Due {
+        time: one.until,
+        what,
+    });
+    ends.collect()
+}
+
 /// Chooses processors beside what runs; tasks that never start are left out.
 pub(crate) fn place_among(
     list: &[ListEntry],
@@ -120,12 +150,7 @@ pub(crate) fn place_among(
         .filter(|place| starts[*place].is_finite())
         .collect();
     order.sort_by(|one, other| starts[*one].total_cmp(&starts[*other]));
-    let due = |time: f64, what: usize| Due { time, what };
-    let mut ends: BinaryHeap<Due<usize>> = busy
-        .iter()
-        .enumerate()
-        .map(|(index, one)| due(one.until, index))
-        .collect();
+    let mut ends = ends(&busy);
     let mut placements = Vec::with_capacity(order.len());
     for place in order {
         let (entry, start) = (list[place], starts[place]);
@@ -136,7 +161,10 @@ pub(crate) fn place_among(
         }
         let processors = free.take(entry.allotment.processors);
         let end = start + entry.allotment.time;
-        ends.push(due(end, busy.len()));
+        ends.push(Due {
+            time: end,
+            what: busy.len(),
+        });
         busy.push(Busy {
             until: end,
             processors: processors.clone(),

@@ -88,7 +88,7 @@ pub fn plan(machine: &LiveMachine, waiting: &[WaitingTask], now: f64) -> Schedul
     let list: Vec<ListEntry> = list.into_iter().map(entry).collect();
     let is_plain = |one: &WaitingTask| one.allowed.is_none() && !one.is_overdue;
     if !waiting.iter().all(is_plain) {
-        return place::among(machine.processors, &list, waiting, now, &free, running);
+        return place::among(machine.processors, &list, waiting, now, &free, &running);
     }
     let starts = list::starts(&list, now, free.count(), released(&running));
     list::place_among(&list, &starts, free, running)

@@ -68,12 +68,10 @@ impl FromStr for WorkloadModel {
     }
 }
 
-/// How parallel a task is.
-#[derive(Clone, Copy)]
-enum Parallelism {
-    Weak,
-    High,
-}
+/// How much of its time a task of little and of much parallelism keeps with each processor more, as
+/// a mean: near 1 it hardly gets faster.
+const WEAK: f64 = 0.9;
+const HIGH: f64 = 0.1;
 
 /// Tasks 1, 2, … of a model, all released at 0, with weights uniform from 1 to 10. O(n m).
 ///
@@ -100,23 +98,11 @@ pub fn generate(
 }
 
 fn times(model: WorkloadModel, processors: u32, random: &mut Random) -> Vec<f64> {
-    match model {
-        WorkloadModel::UniformWeak => {
-            let sequential = random.between(1.0, 10.0);
-            recurrence(sequential, Parallelism::Weak, processors, random)
-        }
-        WorkloadModel::UniformHigh => {
-            let sequential = random.between(1.0, 10.0);
-            recurrence(sequential, Parallelism::High, processors, random)
-        }
-        WorkloadModel::Mixed if random.chance(0.7) => {
-            let sequential = above_zero(1.0, 0.5, random);
-            recurrence(sequential, Parallelism::Weak, processors, random)
-        }
-        WorkloadModel::Mixed => {
-            let sequential = above_zero(10.0, 5.0, random);
-            recurrence(sequential, Parallelism::High, processors, random)
-        }
+    let (sequential, mean) = match model {
+        WorkloadModel::UniformWeak => (random.between(1.0, 10.0), WEAK),
+        WorkloadModel::UniformHigh => (random.between(1.0, 10.0), HIGH),
+        WorkloadModel::Mixed if random.chance(0.7) => (above_zero(1.0, 0.5, random), WEAK),
+        WorkloadModel::Mixed => (above_zero(10.0, 5.0, random), HIGH),
         WorkloadModel::Cirne => {
             let sequential = random.between(1.0, 10.0);
             // W. Cirne, F. Berman (IPDPS 2001) take the speedup of A. Downey, and he an average
@@ -124,11 +110,12 @@ fn times(model: WorkloadModel, processors: u32, random: &mut Random) -> Vec<f64>
             let max = libm::log(f64::from(processors));
             let parallelism = libm::exp(random.between(0.0, max));
             let variance = random.between(0.0, 2.0);
-            (1..=processors)
+            return (1..=processors)
                 .map(|count| sequential / downey(parallelism, variance, f64::from(count)))
-                .collect()
+                .collect();
         }
-    }
+    };
+    recurrence(sequential, mean, processors, random)
 }
 
 /// A Gaussian number above 0; others are drawn again. Times too short for a task would be, too.
@@ -141,18 +128,8 @@ fn above_zero(mean: f64, deviation: f64, random: &mut Random) -> f64 {
     }
 }
 
-/// p(j) = p(j-1) (X + j) / (1 + j) with an X of its own for each j: near 1 for weakly, near 0 for
-/// highly parallel tasks.
-fn recurrence(
-    sequential: f64,
-    parallelism: Parallelism,
-    processors: u32,
-    random: &mut Random,
-) -> Vec<f64> {
-    let mean = match parallelism {
-        Parallelism::Weak => 0.9,
-        Parallelism::High => 0.1,
-    };
+/// p(j) = p(j-1) (X + j) / (1 + j) with an X of this mean for each j.
+fn recurrence(sequential: f64, mean: f64, processors: u32, random: &mut Random) -> Vec<f64> {
     let mut time = sequential;
     let mut times = vec![time];
     for count in 2..=processors {

@@ -1,6 +1,7 @@
 //! Which task runs in which batch.
 
 use super::merge::{MergedTask, candidates};
+use crate::comparators::sort_by;
 use crate::dual::Estimate;
 use crate::knapsack::{Item, choose};
 use crate::list::ListEntry;
@@ -21,10 +22,10 @@ pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<ListEntry>> {
             size: candidate.processors,
             value: candidate.weight,
         });
-        let chosen = choose(&items.collect::<Vec<_>>(), problem.processors);
+        let chosen = choose(items, problem.processors);
         let chosen = candidates.into_iter().zip(chosen);
         let chosen = chosen.filter_map(|(candidate, chosen)| chosen.then_some(candidate));
-        let batch: Vec<ListEntry> = chosen
+        let mut batch: Vec<ListEntry> = chosen
             .flat_map(|candidate: MergedTask| candidate.entries)
             .collect();
         if !batch.is_empty() {
@@ -33,7 +34,8 @@ pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<ListEntry>> {
                 is_taken[entry.task] = true;
             }
             left.retain(|task| !is_taken[*task]);
-            batches.push(ordered(problem, batch));
+            sort_by(&mut batch, |entry| -entry.weight_per_area(problem));
+            batches.push(batch);
         }
         length *= 2.0;
     }
@@ -49,15 +51,6 @@ fn first_length(problem: &Problem, guess: f64) -> f64 {
         length /= 2.0;
     }
     length
-}
-
-fn ordered(problem: &Problem, mut batch: Vec<ListEntry>) -> Vec<ListEntry> {
-    let key = |entry: &ListEntry| problem.tasks[entry.task].weight() / entry.allotment.area();
-    batch.sort_by(|one, other| {
-        let by_key = key(other).total_cmp(&key(one));
-        by_key.then_with(|| one.task.cmp(&other.task))
-    });
-    batch
 }
 
 /// The lengths of the batches up to C*max, for the intervals of the lower bound.

@@ -35,7 +35,8 @@ pub(crate) fn lists(
         let longer = lengthened(problem, &batches, factor, guess);
         let alike = within(problem, guess / factor);
         [longer, alike].into_iter().flat_map(|list| {
-            let [by_area, by_time] = [per_area, per_time].map(|key| sorted(problem, &list, key));
+            let [by_area, by_time] = [ListEntry::weight_per_area, ListEntry::weight_per_time]
+                .map(|key| sorted(problem, &list, key));
             [by_area, by_time, list]
         })
     });
@@ -88,30 +89,20 @@ fn lengthened(
 /// All tasks in their own order, each on the fewest processors on which it takes at most so long,
 /// or as short as it can.
 fn within(problem: &Problem, deadline: f64) -> Vec<ListEntry> {
-    let tasks = problem.tasks.iter().enumerate();
-    let entry = |(task, times): (usize, &&crate::task::Task)| ListEntry {
-        task,
-        allotment: times.fewest(deadline).unwrap_or_else(|| times.fastest()),
-    };
-    tasks.map(entry).collect()
-}
-
-fn per_area(problem: &Problem, entry: &ListEntry) -> f64 {
-    problem.tasks[entry.task].weight() / entry.allotment.area()
-}
-
-fn per_time(problem: &Problem, entry: &ListEntry) -> f64 {
-    problem.tasks[entry.task].weight() / entry.allotment.time
+    ListEntry::of_all(problem, |task| {
+        let fewest = task.fewest(deadline);
+        fewest.unwrap_or_else(|| task.fastest())
+    })
 }
 
 fn sorted(
     problem: &Problem,
     list: &[ListEntry],
-    key: fn(&Problem, &ListEntry) -> f64,
+    key: fn(&ListEntry, &Problem) -> f64,
 ) -> Vec<ListEntry> {
     let mut keyed: Vec<(f64, ListEntry)> = list
         .iter()
-        .map(|entry| (key(problem, entry), *entry))
+        .map(|entry| (key(entry, problem), *entry))
         .collect();
     keyed.sort_by(|one, other| other.0.total_cmp(&one.0));
     keyed.into_iter().map(|(_, entry)| entry).collect()

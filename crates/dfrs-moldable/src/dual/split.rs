@@ -122,7 +122,7 @@ impl ShelfKnapsack {
             size: choice.size,
             value: choice.saving,
         });
-        choose(&items.collect::<Vec<_>>(), self.capacity)
+        choose(items, self.capacity)
     }
 
     fn saved(&self, chosen: &[bool]) -> f64 {

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use super::WaitingTask;
 use super::marks::Marks;
-use crate::list::{Busy, Due, ListEntry};
+use crate::list::{Busy, Due, ListEntry, ends};
 use crate::processors::{Free, ProcessorSet};
 use crate::schedule::{Placement, Schedule};
 
@@ -17,23 +17,16 @@ pub(super) fn among(
     waiting: &[WaitingTask],
     now: f64,
     free: &Free,
-    running: Vec<Busy>,
+    running: &[Busy],
 ) -> Schedule {
     let marks = |set: &ProcessorSet| Marks::of(set, processors);
-    let allowed = waiting.iter();
-    let held = running.iter().map(|busy| marks(&busy.processors)).collect();
-    let ends = running.iter().enumerate();
+    let allowed = waiting.iter().map(|one| one.allowed.map(marks));
     let mut placing = Placing {
         now,
         free: marks(&free.clone().take(processors)),
-        allowed: allowed.map(|one| one.allowed.map(marks)).collect(),
-        held,
-        ends: ends
-            .map(|(place, busy)| Due {
-                time: busy.until,
-                what: place,
-            })
-            .collect(),
+        allowed: allowed.collect(),
+        held: running.iter().map(|busy| marks(&busy.processors)).collect(),
+        ends: ends(running),
         placements: Vec::new(),
     };
     let mut left: Vec<ListEntry> = list.to_vec();
