@@ -78,6 +78,7 @@ fn at(file: &str, line: usize, what: String) -> ScenarioError {
 struct Reader {
     sections: Vec<Section>,
     draft: Option<Draft>,
+    /// What is left of it, while it is not the draft's.
     budget: SizeBudget,
     /// Reads names of policies.
     policy: PolicyReader,
@@ -90,7 +91,8 @@ impl Reader {
             self.finish().map_err(|(line, what)| {
                 format!("the scenario of line {line} is not complete: {what}")
             })?;
-            self.draft = Some(Draft::new(rest.trim(), index));
+            let budget = std::mem::take(&mut self.budget);
+            self.draft = Some(Draft::new(rest.trim(), index, budget));
             return Ok(());
         }
         if let Some(note) = line.strip_prefix('#') {
@@ -107,8 +109,8 @@ impl Reader {
         };
         draft.end = index + 1;
         match draft.outcome.is_some() {
-            true => draft.expected_line(keyword, rest.trim(), &mut self.budget),
-            false => draft.given_line(keyword, line, index, &mut self.budget, self.policy),
+            true => draft.expected_line(keyword, rest.trim()),
+            false => draft.given_line(keyword, line, index, self.policy),
         }
     }
 
@@ -116,8 +118,9 @@ impl Reader {
     fn finish(&mut self) -> Result<(), (usize, String)> {
         if let Some(draft) = self.draft.take() {
             let line = draft.line;
-            self.sections
-                .push(draft.finish().map_err(|what| (line, what))?);
+            let (section, budget) = draft.finish().map_err(|what| (line, what))?;
+            self.sections.push(section);
+            self.budget = budget;
         }
         Ok(())
     }
@@ -130,7 +133,6 @@ impl Draft {
         keyword: &str,
         line: &str,
         index: usize,
-        budget: &mut SizeBudget,
         policy: PolicyReader,
     ) -> Result<(), String> {
         self.has_begun = true;
@@ -140,9 +142,9 @@ impl Draft {
             SEPARATOR => self.separate(index),
             "policy" => self.read_policy(words, policy),
             "now" => self.read_now(words),
-            "node" | "nodes" => self.read_nodes(words, budget),
-            "job" | "jobs" => self.read_jobs(words, budget),
-            "event" => self.read_event(words, budget),
+            "node" | "nodes" => self.read_nodes(words),
+            "job" | "jobs" => self.read_jobs(words),
+            "event" => self.read_event(words),
             _ => Err(format!(
                 "{} begins no line; known are scenario, policy, now, nodes, job, event, {SEPARATOR} and #",
                 shown(keyword)

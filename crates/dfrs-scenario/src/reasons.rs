@@ -2,6 +2,8 @@
 
 use dfrs_core::{Blocked, JobId, Reason};
 
+use crate::words::{meaning, word};
+
 /// How a reason that names a job begins.
 const MAKES_ROOM: &str = "makes room for ";
 
@@ -26,12 +28,9 @@ const BLOCKED: [(&str, Blocked); 7] = [
 ];
 
 pub(crate) fn show_reason(reason: Reason) -> String {
-    match REASONS.iter().find(|(_, known)| *known == reason) {
-        Some((text, _)) => (*text).to_owned(),
-        None => match reason {
-            Reason::MakesRoomFor(job) => format!("{MAKES_ROOM}{job}"),
-            other => other.to_string(),
-        },
+    match reason {
+        Reason::MakesRoomFor(job) => format!("{MAKES_ROOM}{job}"),
+        _ => word(&REASONS, reason).map_or_else(|| reason.to_string(), String::from),
     }
 }
 
@@ -39,21 +38,17 @@ pub(crate) fn reason(text: &str) -> Result<Reason, String> {
     let job = text
         .strip_prefix(MAKES_ROOM)
         .and_then(|job| job.parse().ok());
-    let known = REASONS.iter().find(|(known, _)| *known == text);
-    let known = known.map(|(_, reason)| *reason);
-    let found = known.or(job.map(|job| Reason::MakesRoomFor(JobId(job))));
+    let job = job.map(|job| Reason::MakesRoomFor(JobId(job)));
+    let found = meaning(&REASONS, text).or(job);
     let names = REASONS.map(|(known, _)| known).join(", ");
     found.ok_or_else(|| format!("a reason is one of: {names}, {MAKES_ROOM}JOB"))
 }
 
 pub(crate) fn show_blocked(blocked: Blocked) -> String {
-    let known = BLOCKED.iter().find(|(_, known)| *known == blocked);
-    known.map_or_else(|| blocked.to_string(), |(text, _)| (*text).to_owned())
+    word(&BLOCKED, blocked).map_or_else(|| blocked.to_string(), String::from)
 }
 
 pub(crate) fn blocked(text: &str) -> Result<Blocked, String> {
-    let known = BLOCKED.iter().find(|(known, _)| *known == text);
     let names = BLOCKED.map(|(known, _)| known).join(", ");
-    let found = known.map(|(_, blocked)| *blocked);
-    found.ok_or_else(|| format!("what a job waits for is one of: {names}"))
+    meaning(&BLOCKED, text).ok_or_else(|| format!("what a job waits for is one of: {names}"))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use dfrs_core::{Blocked, Cluster, Events, JobId, Plan, Policy, Time, Violation};
 
-use crate::write::{Snapshot, lines_of};
+use crate::write::Snapshot;
 
 /// All that a decision depends on, and what is expected of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,13 +47,6 @@ impl ScenarioOutcome {
             violations,
         }
     }
-
-    /// The lines below `----` of a scenario with this outcome. They are what is compared: a yield
-    /// that is no number is equal to itself there.
-    #[must_use]
-    pub fn lines(&self, cluster: &Cluster) -> Vec<String> {
-        lines_of(self, cluster)
-    }
 }
 
 impl Scenario {
@@ -76,10 +69,12 @@ impl Scenario {
             .chain(come.map(|line| format!("+ {line}")))
             .collect()
     }
+}
 
-    /// What has to be printed.
-    fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot {
+impl fmt::Display for Scenario {
+    /// The text that reads as this scenario.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let snapshot = Snapshot {
             title: &self.title,
             notes: &self.notes,
             policy: &self.policy,
@@ -87,13 +82,7 @@ impl Scenario {
             cluster: &self.cluster,
             events: &self.events,
             outcome: self.expected.as_ref(),
-        }
-    }
-}
-
-impl fmt::Display for Scenario {
-    /// The text that reads as this scenario.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.snapshot().fmt(formatter)
+        };
+        snapshot.fmt(formatter)
     }
 }

@@ -1,5 +1,7 @@
 //! Lines as words, and words as settings.
 
+use std::fmt::Display;
+
 use crate::error::shown;
 
 /// The most settings of a line.
@@ -50,6 +52,18 @@ pub(crate) fn words(line: &str) -> Result<Vec<&str>, String> {
         true => Err("a quote is opened and not closed".into()),
         false => Ok(words),
     }
+}
+
+/// What the word means by the table.
+pub(crate) fn meaning<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {
+    let found = table.iter().find(|(known, _)| *known == word);
+    found.map(|(_, meaning)| *meaning)
+}
+
+/// The word that means this by the table.
+pub(crate) fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: T) -> Option<&'static str> {
+    let found = table.iter().find(|(_, known)| *known == meaning);
+    found.map(|(word, _)| *word)
 }
 
 /// The settings of a line, `key=value` or just `key`; what is not taken is not known.
@@ -110,6 +124,15 @@ impl<'a> Fields<'a> {
         explained.map(Some)
     }
 
+    /// The value of a setting, or the one that is not written.
+    pub(crate) fn value_or_default<T: Default>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&'a str) -> Result<T, &'static str>,
+    ) -> Result<T, String> {
+        Ok(self.value(key, read)?.unwrap_or_default())
+    }
+
     /// The value of a setting that must be there.
     pub(crate) fn required<T>(
         &mut self,
@@ -138,6 +161,40 @@ impl<'a> Fields<'a> {
                 Err(format!("{} is not known; known are {known}", shown(key)))
             }
         }
+    }
+}
+
+/// The words of a line that is written; [`Fields`] reads them.
+#[derive(Default)]
+pub(crate) struct WrittenLine(Vec<String>);
+
+impl WrittenLine {
+    /// A word without a value, if it is to be there.
+    pub(crate) fn flag(&mut self, word: &str, is_there: bool) {
+        if is_there {
+            self.0.push(word.into());
+        }
+    }
+
+    /// The value of a setting, if there is one.
+    pub(crate) fn value(&mut self, key: &str, value: Option<impl Display>) {
+        self.0.extend(value.map(|value| format!("{key}={value}")));
+    }
+
+    /// The value of a setting, unless it is the one that counts where none is written.
+    pub(crate) fn value_unless<T: PartialEq, D: Display>(
+        &mut self,
+        implied: T,
+        key: &str,
+        value: T,
+        show: impl FnOnce(T) -> D,
+    ) {
+        self.value(key, (value != implied).then(|| show(value)));
+    }
+
+    /// The whole line.
+    pub(crate) fn text(&self) -> String {
+        self.0.join(" ")
     }
 }
 

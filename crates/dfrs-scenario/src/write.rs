@@ -15,8 +15,6 @@ use crate::read::SEPARATOR;
 use crate::scenario::{Scenario, ScenarioOutcome};
 use crate::units::show_time;
 
-pub(crate) use outcome::lines_of;
-
 /// All that a decision depended on, and what it was: what the plugin's recorder writes. Its text
 /// reads as a [`Scenario`]; nothing is copied to print it.
 ///
@@ -84,7 +82,7 @@ impl fmt::Display for Snapshot<'_> {
         write_events(self.events, formatter)?;
         if let Some(outcome) = self.outcome {
             writeln!(formatter, "{SEPARATOR}")?;
-            for line in lines_of(outcome, self.cluster) {
+            for line in outcome.lines(self.cluster) {
                 writeln!(formatter, "{line}")?;
             }
         }

@@ -31,12 +31,15 @@ pub(super) struct Draft {
     separator: usize,
     /// The line behind the last one but comments, counted from 0.
     pub(super) end: usize,
+    /// What the rest of the file may describe.
+    pub(super) budget: SizeBudget,
 }
 
 impl Draft {
     /// `index` is the title's line, counted from 0.
-    pub(super) fn new(title: &str, index: usize) -> Self {
+    pub(super) fn new(title: &str, index: usize, budget: SizeBudget) -> Self {
         Self {
+            budget,
             title: title.to_owned(),
             line: index + 1,
             end: index + 1,
@@ -69,18 +72,15 @@ impl Draft {
         }
     }
 
-    pub(super) fn read_event(
-        &mut self,
-        words: &[&str],
-        budget: &mut SizeBudget,
-    ) -> Result<(), String> {
+    pub(super) fn read_event(&mut self, words: &[&str]) -> Result<(), String> {
         match words {
             ["ended"] => self.events.ended = true,
             ["nodes"] => self.events.nodes_changed = true,
             ["period"] => self.events.period = true,
             ["submitted", jobs @ ..] if !jobs.is_empty() => {
                 for list in jobs {
-                    self.events.submitted.extend(ids::expand(list, budget)?);
+                    let jobs = ids::expand(list, &mut self.budget)?;
+                    self.events.submitted.extend(jobs);
                 }
             }
             _ => {
@@ -90,15 +90,15 @@ impl Draft {
         Ok(())
     }
 
-    /// The whole scenario, or what it lacks.
-    pub(super) fn finish(self) -> Result<Section, String> {
+    /// The whole scenario and what is left of the budget, or what it lacks.
+    pub(super) fn finish(self) -> Result<(Section, SizeBudget), String> {
         let policy = self.policy.ok_or("it has no policy; add 'policy NAME'")?;
         let now = self.now.ok_or("it has no time; add e.g. 'now 1000s'")?;
         let start = match self.outcome {
             Some(_) => self.separator,
             None => self.end,
         };
-        Ok(Section {
+        let section = Section {
             expected: start..self.end,
             line: self.line,
             scenario: Scenario {
@@ -110,6 +110,7 @@ impl Draft {
                 events: self.events,
                 expected: self.outcome,
             },
-        })
+        };
+        Ok((section, self.budget))
     }
 }

@@ -1,11 +1,11 @@
 //! Lines of nodes.
 
-use dfrs_core::{Bytes, Node, NodeIndex, NodeState};
+use dfrs_core::{Node, NodeIndex, NodeState};
 
 use super::draft::Draft;
 use crate::names::{expand, pieces};
 use crate::units;
-use crate::words::{Fields, SizeBudget};
+use crate::words::Fields;
 
 /// The words for nodes that take no tasks.
 pub(crate) const DRAINING: &str = "draining";
@@ -13,11 +13,7 @@ pub(crate) const DRAINING: &str = "draining";
 pub(crate) const DOWN: &str = "down";
 
 impl Draft {
-    pub(super) fn read_nodes(
-        &mut self,
-        words: &[&str],
-        budget: &mut SizeBudget,
-    ) -> Result<(), String> {
+    pub(super) fn read_nodes(&mut self, words: &[&str]) -> Result<(), String> {
         let Some((list, settings)) = words.split_first() else {
             return Err("'nodes' is followed by names, e.g. nodes n[0-99] cpu=4 memory=64G".into());
         };
@@ -31,13 +27,11 @@ impl Draft {
                     "'{piece}' is a position, not a name; quote it if it is one"
                 ));
             }
-            let names = expand(piece, budget)?;
-            budget.take_items(names.len() as u64)?;
+            let names = expand(piece, &mut self.budget)?;
+            self.budget.take_items(names.len() as u64)?;
             for name in names {
-                self.declare(Node {
-                    name,
-                    ..node.clone()
-                })?;
+                let node = node.clone();
+                self.declare(Node { name, ..node })?;
             }
         }
         Ok(())
@@ -60,10 +54,10 @@ fn read_node(settings: &[&str]) -> Result<Node, String> {
         fields.required("cpu", units::cores)?,
         fields.required("memory", units::bytes)?,
     );
-    node.swap = fields.value("swap", units::bytes)?.unwrap_or(Bytes::ZERO);
-    node.held_memory = fields.value("held", units::bytes)?.unwrap_or(Bytes::ZERO);
-    node.ending_memory = fields.value("ending", units::bytes)?.unwrap_or(Bytes::ZERO);
-    node.rigid = fields.value("rigid", units::amounts)?.unwrap_or_default();
+    node.swap = fields.value_or_default("swap", units::bytes)?;
+    node.held_memory = fields.value_or_default("held", units::bytes)?;
+    node.ending_memory = fields.value_or_default("ending", units::bytes)?;
+    node.rigid = fields.value_or_default("rigid", units::amounts)?;
     node.state = match (fields.flag(DRAINING)?, fields.flag(DOWN)?) {
         (false, false) => NodeState::Up,
         (true, false) => NodeState::Draining,

@@ -1,6 +1,6 @@
 //! Lines below `----`: what is expected.
 
-use dfrs_core::{Action, JobId, Mapping, PlannedAction, Reason};
+use dfrs_core::{Action, JobId, PlannedAction, Reason};
 
 use super::draft::Draft;
 use crate::error::shown;
@@ -8,15 +8,10 @@ use crate::ids;
 use crate::mappings;
 use crate::reasons;
 use crate::units;
-use crate::words::{SizeBudget, words};
+use crate::words::words;
 
 impl Draft {
-    pub(super) fn expected_line(
-        &mut self,
-        verb: &str,
-        rest: &str,
-        budget: &mut SizeBudget,
-    ) -> Result<(), String> {
+    pub(super) fn expected_line(&mut self, verb: &str, rest: &str) -> Result<(), String> {
         let outcome = self.outcome.get_or_insert_default();
         if verb == "violation" {
             outcome.violations.push(rest.to_owned());
@@ -29,40 +24,30 @@ impl Draft {
         let words = words(what)?;
         match (verb, &words[..]) {
             ("start" | "resume" | "migrate", [job, "on", list]) => {
-                let mapping = mappings::read(list, &self.directory, budget)?;
-                self.expect_placed(verb, job_of(job)?, mapping, why)
+                let mapping = mappings::read(list, &self.directory, &mut self.budget)?;
+                let action = match verb {
+                    "start" => Action::Start,
+                    "resume" => Action::Resume,
+                    _ => Action::Migrate,
+                };
+                self.expect(action(job_of(job)?, mapping), why)
             }
             ("pause", [job]) => self.expect(Action::Pause(job_of(job)?), why),
             ("yield", [jobs, share]) => {
                 let share = units::share(share).map_err(|expected| {
                     format!("{} is no yield; write {expected}", shown(share))
                 })?;
-                for job in ids::expand(jobs, budget)? {
+                for job in ids::expand(jobs, &mut self.budget)? {
                     self.expect(Action::SetYield(job, share), why.or(Some("share")))?;
                 }
                 Ok(())
             }
-            ("waits", [jobs]) => self.expect_waiting(jobs, why, budget),
+            ("waits", [jobs]) => self.expect_waiting(jobs, why),
             _ => Err(format!(
                 "{} begins nothing that can be expected; write e.g. 'start 7 on n[0-1]: fits', 'pause 3: makes room for 7', 'yield 7,9-12 0.5', 'waits 8: memory' or 'violation ...'",
                 shown(verb)
             )),
         }
-    }
-
-    fn expect_placed(
-        &mut self,
-        verb: &str,
-        job: JobId,
-        mapping: Mapping,
-        why: Option<&str>,
-    ) -> Result<(), String> {
-        let action = match verb {
-            "start" => Action::Start(job, mapping),
-            "resume" => Action::Resume(job, mapping),
-            _ => Action::Migrate(job, mapping),
-        };
-        self.expect(action, why)
     }
 
     fn expect(&mut self, action: Action, why: Option<&str>) -> Result<(), String> {
@@ -72,14 +57,9 @@ impl Draft {
         Ok(())
     }
 
-    fn expect_waiting(
-        &mut self,
-        jobs: &str,
-        why: Option<&str>,
-        budget: &mut SizeBudget,
-    ) -> Result<(), String> {
+    fn expect_waiting(&mut self, jobs: &str, why: Option<&str>) -> Result<(), String> {
         let why = reasons::blocked(why.unwrap_or_default())?;
-        let jobs = ids::expand(jobs, budget)?.into_iter();
+        let jobs = ids::expand(jobs, &mut self.budget)?.into_iter();
         let outcome = self.outcome.get_or_insert_default();
         outcome.blocked.extend(jobs.map(|job| (job, why)));
         Ok(())

@@ -5,7 +5,7 @@ use dfrs_core::{POLICY_SETTINGS, PolicyReader, PriorityFunction};
 use super::draft::Draft;
 use crate::error::shown;
 use crate::units;
-use crate::words::Fields;
+use crate::words::{Fields, meaning};
 
 /// The names of functions of priority.
 pub(crate) const PRIORITIES: [(&str, PriorityFunction); 4] = [
@@ -19,9 +19,7 @@ pub(crate) const PRIORITIES: [(&str, PriorityFunction); 4] = [
 ];
 
 fn priority(text: &str) -> Result<PriorityFunction, &'static str> {
-    let known = PRIORITIES.iter().find(|(known, _)| *known == text);
-    let known = known.map(|(_, function)| *function);
-    known.ok_or("flow/vt2, 1/vt, flow/vt or max(30s,flow)/vt2")
+    meaning(&PRIORITIES, text).ok_or("flow/vt2, 1/vt, flow/vt or max(30s,flow)/vt2")
 }
 
 /// A limit that can be lifted.

@@ -1,12 +1,14 @@
 //! Lines of jobs: adjacent jobs that are alike in one.
 
+use std::convert::identity;
 use std::fmt;
 
-use dfrs_core::{Bytes, Job, JobId, JobState, Layout, Mobility, NodeIndex, Span, Time, Weight};
+use dfrs_core::{Bytes, Job, JobId, JobState, Mobility, NodeIndex, Span, Time, Weight};
 
 use crate::mappings;
 use crate::names::Labels;
 use crate::units::{show_amounts, show_bytes, show_cores, show_span, show_time, show_weight};
+use crate::words::WrittenLine;
 
 pub(super) fn write(
     jobs: &[Job],
@@ -62,78 +64,37 @@ impl NodeLists<'_> {
 
 /// All but the identity.
 fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
-    let mut text = tasks(job, lists);
-    if job.submit != Time::ZERO {
-        text += &format!(" submit={}", show_time(job.submit));
-    }
-    if job.virtual_time != Span::ZERO {
-        text += &format!(" virtual-time={}", show_span(job.virtual_time));
-    }
-    if job.delay != Span::ZERO {
-        text += &format!(" delay={}", show_span(job.delay));
-    }
-    if let Some(limit) = job.limit {
-        text += &format!(" limit={}", show_span(limit));
-    }
-    if job.weight != Weight::ONE {
-        text += &format!(" weight={}", show_weight(job.weight));
-    }
-    if job.starved {
-        text += " comes-first";
-    }
-    if job.recent_moves != 0 {
-        text += &format!(" recent-moves={}", job.recent_moves);
-    }
-    if job.mobility != Mobility::Checkpoint {
-        text += &format!(" mobility={}", job.mobility);
-    }
-    if job.locked {
-        text += " locked";
-    }
-    text += &match &job.state {
-        JobState::Pending => String::new(),
-        JobState::Paused => " paused".into(),
-        JobState::Running(mapping) => {
-            format!(" running={}", mappings::show(mapping, lists.labels))
-        }
-        JobState::Parked(mapping) => format!(" parked={}", mappings::show(mapping, lists.labels)),
-    };
-    text
-}
-
-fn tasks(job: &Job, lists: &mut NodeLists<'_>) -> String {
-    let mut text = match job.tasks {
-        1 => String::new(),
-        tasks => format!("tasks={tasks} "),
-    };
-    text += &format!(
-        "cpu={} memory={}",
-        show_cores(job.cpu),
-        show_bytes(job.memory)
+    let mut line = WrittenLine::default();
+    line.value_unless(1, "tasks", job.tasks, identity);
+    line.value("cpu", Some(show_cores(job.cpu)));
+    line.value("memory", Some(show_bytes(job.memory)));
+    line.value_unless(
+        Bytes::ZERO,
+        "memory-per-node",
+        job.memory_per_node,
+        show_bytes,
     );
-    if job.memory_per_node != Bytes::ZERO {
-        text += &format!(" memory-per-node={}", show_bytes(job.memory_per_node));
-    }
-    text += &layout(&job.layout, lists);
-    if !job.rigid.is_empty() {
-        text += &format!(" rigid={}", show_amounts(&job.rigid));
-    }
-    text
-}
-
-fn layout(layout: &Layout, lists: &mut NodeLists<'_>) -> String {
-    let mut text = String::new();
-    if let Some(max) = layout.max_tasks_per_node {
-        text += &format!(" max-tasks-per-node={max}");
-    }
-    if let Some(max) = layout.max_nodes {
-        text += &format!(" max-nodes={max}");
-    }
-    if let Some(least) = layout.min_nodes {
-        text += &format!(" min-nodes={least}");
-    }
-    if let Some(nodes) = &layout.eligible {
-        text += &format!(" eligible={}", lists.show(nodes));
-    }
-    text
+    let layout = &job.layout;
+    line.value("max-tasks-per-node", layout.max_tasks_per_node);
+    line.value("max-nodes", layout.max_nodes);
+    line.value("min-nodes", layout.min_nodes);
+    line.value(
+        "eligible",
+        layout.eligible.as_ref().map(|nodes| lists.show(nodes)),
+    );
+    line.value_unless(&[][..], "rigid", &job.rigid, show_amounts);
+    line.value_unless(Time::ZERO, "submit", job.submit, show_time);
+    line.value_unless(Span::ZERO, "virtual-time", job.virtual_time, show_span);
+    line.value_unless(Span::ZERO, "delay", job.delay, show_span);
+    line.value("limit", job.limit.map(show_span));
+    line.value_unless(Weight::ONE, "weight", job.weight, show_weight);
+    line.flag("comes-first", job.starved);
+    line.value_unless(0, "recent-moves", job.recent_moves, identity);
+    line.value_unless(Mobility::Checkpoint, "mobility", job.mobility, identity);
+    line.flag("locked", job.locked);
+    line.flag("paused", job.state == JobState::Paused);
+    let shown = |mapping| mappings::show(mapping, lists.labels);
+    line.value("running", job.state.running_on().map(shown));
+    line.value("parked", job.state.parked_on().map(shown));
+    line.text()
 }

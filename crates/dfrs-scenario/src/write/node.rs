@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use dfrs_core::{Node, NodeState};
+use dfrs_core::{Bytes, Node, NodeState};
 
 use crate::names::{declared, fold};
 use crate::read::{DOWN, DRAINING};
 use crate::units::{show_amounts, show_bytes, show_cores};
+use crate::words::WrittenLine;
 
 pub(super) fn write(nodes: &[Node], formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     for alike in nodes.chunk_by(are_alike) {
@@ -34,26 +35,14 @@ fn are_alike(one: &Node, next: &Node) -> bool {
 }
 
 fn settings(node: &Node) -> String {
-    let mut text = format!(
-        "cpu={} memory={}",
-        show_cores(node.cpu),
-        show_bytes(node.memory)
-    );
-    if !node.swap.is_zero() {
-        text += &format!(" swap={}", show_bytes(node.swap));
-    }
-    if !node.held_memory.is_zero() {
-        text += &format!(" held={}", show_bytes(node.held_memory));
-    }
-    if !node.ending_memory.is_zero() {
-        text += &format!(" ending={}", show_bytes(node.ending_memory));
-    }
-    if !node.rigid.is_empty() {
-        text += &format!(" rigid={}", show_amounts(&node.rigid));
-    }
-    match node.state {
-        NodeState::Up => text,
-        NodeState::Draining => format!("{text} {DRAINING}"),
-        NodeState::Down => format!("{text} {DOWN}"),
-    }
+    let mut line = WrittenLine::default();
+    line.value("cpu", Some(show_cores(node.cpu)));
+    line.value("memory", Some(show_bytes(node.memory)));
+    line.value_unless(Bytes::ZERO, "swap", node.swap, show_bytes);
+    line.value_unless(Bytes::ZERO, "held", node.held_memory, show_bytes);
+    line.value_unless(Bytes::ZERO, "ending", node.ending_memory, show_bytes);
+    line.value_unless(&[][..], "rigid", &node.rigid, show_amounts);
+    line.flag(DRAINING, node.state == NodeState::Draining);
+    line.flag(DOWN, node.state == NodeState::Down);
+    line.text()
 }

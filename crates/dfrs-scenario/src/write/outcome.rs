@@ -9,24 +9,29 @@ use crate::names::Labels;
 use crate::reasons::{show_blocked, show_reason};
 use crate::scenario::ScenarioOutcome;
 
-/// The plan in its order, which jobs wait, and what is violated.
-pub(crate) fn lines_of(outcome: &ScenarioOutcome, cluster: &Cluster) -> Vec<String> {
-    let labels = Labels::of(cluster);
-    let alike = |one: &PlannedAction, next: &PlannedAction| {
-        let shares = share_of(one).zip(share_of(next));
-        one.reason == next.reason
-            && shares.is_some_and(|(one, next)| one.0.to_bits() == next.0.to_bits())
-    };
-    let actions = outcome.plan.actions.chunk_by(alike);
-    let actions = actions.map(|alike| show_actions(alike, &labels));
-    let waiting = outcome.blocked.chunk_by(|one, next| one.1 == next.1);
-    let waiting = waiting.map(|alike| {
-        let jobs = ids::fold(alike.iter().map(|(job, _)| *job), ",");
-        format!("waits {jobs}: {}", show_blocked(alike[0].1))
-    });
-    let violations = outcome.violations.iter();
-    let violations = violations.map(|violation| format!("violation {}", one_line(violation)));
-    actions.chain(waiting).chain(violations).collect()
+impl ScenarioOutcome {
+    /// The lines below `----` of a scenario with this outcome: the plan in its order, which jobs
+    /// wait, and what is violated. They are what is compared: a yield that is no number is equal to
+    /// itself there.
+    #[must_use]
+    pub fn lines(&self, cluster: &Cluster) -> Vec<String> {
+        let labels = Labels::of(cluster);
+        let alike = |one: &PlannedAction, next: &PlannedAction| {
+            let shares = share_of(one).zip(share_of(next));
+            one.reason == next.reason
+                && shares.is_some_and(|(one, next)| one.0.to_bits() == next.0.to_bits())
+        };
+        let actions = self.plan.actions.chunk_by(alike);
+        let actions = actions.map(|alike| show_actions(alike, &labels));
+        let waiting = self.blocked.chunk_by(|one, next| one.1 == next.1);
+        let waiting = waiting.map(|alike| {
+            let jobs = ids::fold(alike.iter().map(|(job, _)| *job), ",");
+            format!("waits {jobs}: {}", show_blocked(alike[0].1))
+        });
+        let violations = self.violations.iter();
+        let violations = violations.map(|violation| format!("violation {}", one_line(violation)));
+        actions.chain(waiting).chain(violations).collect()
+    }
 }
 
 /// The yield that an action sets.

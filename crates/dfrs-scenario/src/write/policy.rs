@@ -1,9 +1,12 @@
 //! The line of the policy.
 
+use std::convert::identity;
+
 use dfrs_core::{LoadCeiling, POLICY_SETTINGS, Policy, PolicySetting, PriorityFunction, Settings};
 
 use crate::read::PRIORITIES;
 use crate::units::show_span;
+use crate::words::{WrittenLine, word};
 
 /// The name, and the settings that it does not imply. A policy without a name, which none is that
 /// was read from one, is shown by what comes nearest.
@@ -19,8 +22,7 @@ pub(super) fn show(policy: &Policy) -> String {
         (again == *policy).then_some((named, implied.settings))
     });
     let (name, implied) = named.unwrap_or_else(|| (named_as_it_is(policy), Settings::default()));
-    let settings = changed(&policy.settings, &implied);
-    [vec![name], settings].concat().join(" ")
+    with_changes(&name, &policy.settings, &implied)
 }
 
 /// Settings with which the policy may have a name: names imply some of them.
@@ -43,68 +45,30 @@ fn named_as_it_is(policy: &Policy) -> String {
     policy.to_string().replace(' ', "-")
 }
 
-fn changed(settings: &Settings, implied: &Settings) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut add = |is_changed: bool, key: &str, value: String| {
-        if is_changed {
-            words.push(format!("{key}={value}"));
-        }
+/// The words of what the name does not imply, after it.
+fn with_changes(name: &str, settings: &Settings, implied: &Settings) -> String {
+    let mut line = WrittenLine::default();
+    line.flag(name, true);
+    line.value_unless(implied.period, "period", settings.period, show_span);
+    line.value_unless(implied.penalty, "penalty", settings.penalty, show_span);
+    let word_of = |priority| word(&PRIORITIES, priority).unwrap_or_default();
+    line.value_unless(implied.priority, "priority", settings.priority, word_of);
+    let add_setting = |line: &mut WrittenLine, setting: &PolicySetting| {
+        let show = setting.show;
+        line.value_unless(show(implied), setting.word, show(settings), identity);
     };
-    add(
-        settings.period != implied.period,
-        "period",
-        show_span(settings.period),
-    );
-    add(
-        settings.penalty != implied.penalty,
-        "penalty",
-        show_span(settings.penalty),
-    );
-    let name = PRIORITIES
-        .iter()
-        .find(|(_, known)| *known == settings.priority);
-    let name = name.map_or("", |(name, _)| name);
-    add(
-        settings.priority != implied.priority,
-        "priority",
-        name.into(),
-    );
     // The ceiling stands before the budget, and other settings behind everything.
     let ceiling = &LoadCeiling::SETTING;
-    words.extend(changed_setting(ceiling, settings, implied));
-    let (budget, implied_budget) = (&settings.budget, &implied.budget);
-    for (key, max, implied_max) in [
-        (
-            "moves-per-decision",
-            budget.moves_per_decision,
-            implied_budget.moves_per_decision,
-        ),
-        (
-            "moves-per-job",
-            budget.moves_per_job,
-            implied_budget.moves_per_job,
-        ),
-    ] {
-        if max != implied_max {
-            let max = max.map_or("none".into(), |max| max.to_string());
-            words.push(format!("{key}={max}"));
-        }
-    }
-    if settings.keep_equal_jobs {
-        words.push("keep-equal-jobs".into());
-    }
+    add_setting(&mut line, ceiling);
+    let (old, new) = (&implied.budget, &settings.budget);
+    let shown = |max: Option<u32>| max.map_or("none".into(), |max| max.to_string());
+    let (old_max, max) = (old.moves_per_decision, new.moves_per_decision);
+    line.value_unless(old_max, "moves-per-decision", max, shown);
+    line.value_unless(old.moves_per_job, "moves-per-job", new.moves_per_job, shown);
+    line.flag("keep-equal-jobs", settings.keep_equal_jobs);
     let others = POLICY_SETTINGS.iter();
-    let others = others.filter(|setting| setting.word != ceiling.word);
-    words.extend(others.filter_map(|setting| changed_setting(setting, settings, implied)));
-    words
-}
-
-/// The word of a setting that the name does not imply.
-fn changed_setting(
-    setting: &PolicySetting,
-    settings: &Settings,
-    implied: &Settings,
-) -> Option<String> {
-    let (value, implied) = ((setting.show)(settings), (setting.show)(implied));
-    (value != implied).then(|| format!("{}={value}", setting.word))
+    for setting in others.filter(|setting| setting.word != ceiling.word) {
+        add_setting(&mut line, setting);
+    }
+    line.text()
 }
