@@ -6,6 +6,7 @@ use crate::events::{Events, Stage};
 use crate::least_cost_preemption;
 use crate::policy::{Policy, Submission};
 use crate::preempt::{self, GreedyState};
+use crate::question::Question;
 use crate::remap::{remap, remap_periodically};
 use crate::roster::Roster;
 use crate::staged_changes::{NetChanges, StagedChanges};
@@ -81,8 +82,14 @@ fn outcome(
     for stage in Stage::of(policy, events) {
         course.proceed(roster);
         let left = with_budget_left(policy, course.moves());
-        let policy = left.as_ref().unwrap_or(policy);
-        let target = target(policy, roster, now, stage, &mut greedy_state, stop);
+        let question = Question {
+            policy: left.as_ref().unwrap_or(policy),
+            roster,
+            cluster: roster.cluster(),
+            now,
+            stop,
+        };
+        let target = target(question, stage, &mut greedy_state);
         if stop.is_due() {
             break;
         }
@@ -103,20 +110,10 @@ fn with_budget_left(policy: &Policy, moves: usize) -> Option<Policy> {
 
 /// Where every job shall be after this stage. `greedy_state` is what the stages before have found
 /// out.
-fn target(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
-    stage: Stage,
-    greedy_state: &mut Option<GreedyState>,
-    stop: &Stop<'_>,
-) -> Target {
-    let cluster = roster.cluster();
+fn target(question: Question<'_>, stage: Stage, greedy_state: &mut Option<GreedyState>) -> Target {
+    let (policy, roster, cluster) = (question.policy, question.roster, question.cluster);
     let new_state = || GreedyState::of(policy, roster);
-    let remapped = || {
-        let target = remap(policy, roster, now, stop);
-        preempt::fill(policy, roster, now, target, stop)
-    };
+    let remapped = || preempt::fill(question, remap(question));
     match stage {
         Stage::Submission(id) => match (policy.submission, cluster.position(id)) {
             (Submission::Mcb8, _) => remapped(),
@@ -124,29 +121,28 @@ fn target(
                 if waits(&cluster.jobs[index]) =>
             {
                 let greedy_state = greedy_state.get_or_insert_with(new_state);
-                preempt::submit(policy, roster, now, index, greedy_state, stop)
+                preempt::submit(question, index, greedy_state)
             }
             _ => Target::default(),
         },
         Stage::Room => match policy.submission {
             Submission::LeastCostPreemption | Submission::Reserving => {
-                least_cost_preemption::decide(policy, roster, now, stage, stop)
+                least_cost_preemption::decide(question, stage)
             }
             Submission::Mcb8 if policy.opportunistic => remapped(),
             _ if policy.opportunistic && roster.has_waiting() => {
                 let greedy_state = greedy_state.get_or_insert_with(new_state);
-                preempt::start_waiting(policy, roster, now, greedy_state, stop)
+                preempt::start_waiting(question, greedy_state)
             }
             _ => Target::default(),
         },
         // What it changes is not known to what was found out before; but it comes last.
         Stage::Period if policy.weighs_moves() => {
-            let target = least_cost_preemption::decide(policy, roster, now, stage, stop);
+            let target = least_cost_preemption::decide(question, stage);
             drain::leave(policy, roster, target)
         }
         Stage::Period => {
-            let target = remap_periodically(policy, roster, now, stop);
-            let target = preempt::fill(policy, roster, now, target, stop);
+            let target = preempt::fill(question, remap_periodically(question));
             drain::leave(policy, roster, target)
         }
     }

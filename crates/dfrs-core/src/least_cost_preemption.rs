@@ -17,15 +17,13 @@ use crate::events::Stage;
 use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
 use crate::model::{Job, Mapping};
-use crate::policy::Policy;
 use crate::preempt::{cannot_fit, only_place};
 use crate::priority::Priority;
+use crate::question::Question;
 use crate::room::{Room, known, put_or_miss};
-use crate::roster::Roster;
 use crate::space::LoadLimit;
-use crate::stop::Stop;
 use crate::target::Target;
-use crate::units::{Span, Time};
+use crate::units::Span;
 use decision_state::DecisionState;
 use feasibility::PreemptionFeasibility;
 pub(crate) use idle_capacity::DeferredJobs;
@@ -60,18 +58,13 @@ const MARGIN: f64 = 2.0;
 ///
 /// O(nodes log nodes + runs), as much again for each job that preempts others, and O(nodes + tasks
 /// log tasks) for each that Greedy places.
-pub(crate) fn decide(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
-    stage: Stage,
-    stop: &Stop<'_>,
-) -> Target {
+pub(crate) fn decide(question: Question<'_>, stage: Stage) -> Target {
+    let roster = question.roster;
     let is_period = stage == Stage::Period;
     if !is_period && !roster.has_waiting() {
         return Target::default();
     }
-    let mut state = DecisionState::new(policy, roster, now, stop);
+    let mut state = DecisionState::new(question);
     let moves_before = state.moves_left;
     if roster.has_waiting() {
         Service::of(&mut state, is_period).run();
@@ -125,7 +118,11 @@ impl<'b, 'a> Service<'b, 'a> {
             room: FitCache::of(&state.usage),
             room_on_one: None,
             feasibility: PreemptionFeasibility::default(),
-            deferred: DeferredJobs::of(state.policy.run_time_hint(), state.roster, state.now),
+            deferred: DeferredJobs::of(
+                state.question.policy.run_time_hint(),
+                state.question.roster,
+                state.question.now,
+            ),
             idle_capacity: None,
             longest: None,
             reservation: None,
@@ -145,12 +142,12 @@ impl<'b, 'a> Service<'b, 'a> {
 
     /// Tries all jobs that may find a place, by rank.
     fn run(mut self) {
-        let (roster, cluster) = (self.state.roster, self.state.cluster);
+        let (roster, cluster) = (self.state.question.roster, self.state.question.cluster);
         let class = self.preempts.then_some(PreemptionClass::Waited);
         // Of jobs with the same demand, the shorter a job, the more is lent to it.
         let shortest = Some(Span::ZERO);
         let mut indices = roster.waiting_that(|job| self.may_start(job, shortest, class));
-        let reserves = self.state.policy.reserves();
+        let reserves = self.state.question.policy.reserves();
         indices.retain(|index| {
             let job = &cluster.jobs[*index];
             self.state.target.stays(*index) && (!reserves || self.may_start(job, job.limit, class))
@@ -172,7 +169,7 @@ impl<'b, 'a> Service<'b, 'a> {
             }
             for (rank, index) in piece {
                 let job = &cluster.jobs[index];
-                if self.state.stop.is_due_after_step() {
+                if self.state.question.stop.is_due_after_step() {
                     return;
                 }
                 let is_placed = self.start(index, job)
@@ -194,12 +191,8 @@ impl<'b, 'a> Service<'b, 'a> {
 
     /// The jobs at these indices with their ranks.
     fn ranked(&self, indices: &[usize]) -> Vec<(Rank, usize)> {
-        let DecisionState {
-            policy,
-            cluster,
-            now,
-            ..
-        } = *self.state;
+        let question = self.state.question;
+        let (cluster, now) = (question.cluster, question.now);
         let average = AverageNode::of(cluster);
         let rank = |index: usize| {
             let job = &cluster.jobs[index];
@@ -210,7 +203,7 @@ impl<'b, 'a> Service<'b, 'a> {
                 } else {
                     average.rank_class(job, now, self.longest == Some(index))
                 },
-                priority: policy.settings.priority.of(job, now),
+                priority: question.priority(job),
             }
         };
         indices.iter().map(|index| (rank(*index), *index)).collect()
@@ -255,7 +248,7 @@ impl<'b, 'a> Service<'b, 'a> {
     fn on_one_node(&self, job: &Job, limit: Option<Span>) -> Option<Job> {
         let state = &*self.state;
         let is_short = limit.is_none_or(|limit| limit <= lending::MAX_LOAN);
-        let may = is_short || !state.policy.reserves();
+        let may = is_short || !state.question.policy.reserves();
         let is_free =
             may && only_place(job).is_none() && state.usage.limit(job) == LoadLimit::Parallel;
         let mut job = is_free.then(|| job.clone())?;
@@ -283,12 +276,12 @@ impl<'b, 'a> Service<'b, 'a> {
         let found = match self.window(job) {
             Window::Any => {
                 let state = &*self.state;
-                put_or_miss(state.cluster, &state.usage, &mut self.room, job)
+                put_or_miss(state.question.cluster, &state.usage, &mut self.room, job)
             }
             window => {
                 let room = self.reservation.as_mut();
                 let room = room.and_then(|reservation| reservation.room(window));
-                room.and_then(|room| room.find(self.state.cluster, job))
+                room.and_then(|room| room.find(self.state.question.cluster, job))
             }
         };
         self.take_place(index, job, found)
@@ -308,7 +301,7 @@ impl<'b, 'a> Service<'b, 'a> {
     fn window(&self, job: &Job) -> Window {
         let reservation = self.reservation.as_ref();
         reservation.map_or(Window::Any, |reservation| {
-            reservation.window(job, self.state.now)
+            reservation.window(job, self.state.question.now)
         })
     }
 
@@ -316,15 +309,15 @@ impl<'b, 'a> Service<'b, 'a> {
     fn reserve(&mut self) {
         let state = &*self.state;
         let longest = self.longest.filter(|longest| state.target.stays(*longest));
-        self.reservation =
-            longest.and_then(|longest| Reservation::of(state, &state.cluster.jobs[longest]));
+        self.reservation = longest
+            .and_then(|longest| Reservation::of(state, &state.question.cluster.jobs[longest]));
         self.lending = None;
     }
 
     /// What jobs with whole CPUs may lend to this one; `None`: nothing.
     fn lending(&mut self, job: &Job) -> Option<Lenders<'_>> {
         let state = &*self.state;
-        if !state.policy.reserves() || only_place(job).is_some() {
+        if !state.question.policy.reserves() || only_place(job).is_some() {
             return None;
         }
         let reservation = self.reservation.as_ref();
@@ -364,7 +357,11 @@ impl<'b, 'a> Service<'b, 'a> {
     /// Whether there is idle CPU for the job; then it is there.
     fn start_on_idle(&mut self, index: usize, job: &Job) -> bool {
         let window = self.window(job);
-        let (cluster, usage, swap) = (self.state.cluster, &self.state.usage, &self.state.swap);
+        let (cluster, usage, swap) = (
+            self.state.question.cluster,
+            &self.state.usage,
+            &self.state.swap,
+        );
         let found = match &mut self.reservation {
             Some(reservation) if window != Window::Any => {
                 reservation.find_idle(cluster, swap, window, job)
@@ -394,7 +391,7 @@ impl<'b, 'a> Service<'b, 'a> {
         let Some(one) = self.on_one_node(job, job.limit) else {
             return false;
         };
-        let (window, cluster) = (self.window(job), self.state.cluster);
+        let (window, cluster) = (self.window(job), self.state.question.cluster);
         if cannot_fit(known(&mut self.room_on_one, &self.state.usage), &one) {
             return false;
         }
@@ -407,7 +404,7 @@ impl<'b, 'a> Service<'b, 'a> {
             }
         };
         let usage = &self.state.usage;
-        let reserves = self.state.policy.reserves();
+        let reserves = self.state.question.policy.reserves();
         let is_short =
             |mapping: &Mapping| reservation::lasts(usage, job, mapping) <= lending::MAX_LOAN;
         let found = found.filter(|mapping| !reserves || is_short(mapping));
@@ -422,7 +419,7 @@ impl<'b, 'a> Service<'b, 'a> {
             room.shrink();
         }
         self.feasibility.take(job, &mapping);
-        let (usage, now) = (&self.state.usage, self.state.now);
+        let (usage, now) = (&self.state.usage, self.state.question.now);
         if let Some(reservation) = &mut self.reservation {
             reservation.take(usage, job, &mapping, now);
         }
@@ -439,7 +436,7 @@ impl<'b, 'a> Service<'b, 'a> {
         let limit = job
             .limit
             .filter(|_| job.never_ran() && self.deferred.defers(job))?;
-        let waited = i128::from(job.flow_time(self.state.now).0) * 1_000_000;
+        let waited = i128::from(job.flow_time(self.state.question.now).0) * 1_000_000;
         Some(u64::try_from(waited / i128::from(limit.0.max(1))).unwrap_or_default())
     }
 
@@ -448,13 +445,15 @@ impl<'b, 'a> Service<'b, 'a> {
         let Some(class) = self.class(job) else {
             return false;
         };
-        if self.feasibility.cannot_fit(&*self.state, class, job) || self.state.stop.is_due() {
+        if self.feasibility.cannot_fit(&*self.state, class, job)
+            || self.state.question.stop.is_due()
+        {
             return false;
         }
         let Some(arrived) = victims::make_room(
             self.state,
             index,
-            VictimCriteria::of(class, priority, self.state.policy),
+            VictimCriteria::of(class, priority, self.state.question.policy),
         ) else {
             if only_place(job).is_none() {
                 self.feasibility.miss(class, job);
@@ -463,7 +462,7 @@ impl<'b, 'a> Service<'b, 'a> {
         };
         for (index, mapping) in &arrived {
             self.feasibility
-                .take(&self.state.cluster.jobs[*index], mapping);
+                .take(&self.state.question.cluster.jobs[*index], mapping);
         }
         if self.reservation.is_some() {
             self.reserve();
@@ -490,7 +489,7 @@ impl<'b, 'a> Service<'b, 'a> {
         if has_had {
             return (self.is_period || job.virtual_time < YOUNG).then_some(PreemptionClass::Back);
         }
-        let has_waited = job.flow_time(self.state.now) >= MIN_WAIT;
+        let has_waited = job.flow_time(self.state.question.now) >= MIN_WAIT;
         Some(if has_waited {
             PreemptionClass::Waited
         } else {

@@ -73,6 +73,7 @@ pub mod policy;
 mod preempt;
 pub mod priority;
 mod progress;
+mod question;
 mod remap;
 mod room;
 mod roster;

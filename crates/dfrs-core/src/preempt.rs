@@ -10,10 +10,10 @@ use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
 use crate::priority::Priority;
+use crate::question::Question;
 use crate::roster::{Roster, cmp_requirements};
-use crate::stop::Stop;
 use crate::target::{Change, Target, can_pause};
-use crate::units::{Bytes, Time};
+use crate::units::Bytes;
 use crate::usage::{SwapUsage, Usage};
 
 /// What the stages of a decision that place jobs by Greedy know, carried from one to the next.
@@ -48,14 +48,11 @@ impl GreedyState {
 /// and then, if the policy is opportunistic, other waiting jobs. Those are not tried again, and
 /// neither is the job itself, if they were tried before and nothing has changed since.
 pub(crate) fn submit(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
+    question: Question<'_>,
     index: usize,
     greedy_state: &mut GreedyState,
-    stop: &Stop<'_>,
 ) -> Target {
-    let cluster = roster.cluster();
+    let (policy, cluster) = (question.policy, question.cluster);
     let mut target = Target::default();
     let job = &cluster.jobs[index];
     let found = if greedy_state.is_settled {
@@ -68,20 +65,13 @@ pub(crate) fn submit(
         greedy_state.change();
         target.set(index, Change::Goes(mapping, Reason::Fits));
     } else if policy.submission != Submission::Greedy
-        && let Some(forced) = try_to_force(policy, roster, now, index, greedy_state, stop)
+        && let Some(forced) = try_to_force(question, index, greedy_state)
     {
         target = forced;
     }
     if policy.opportunistic && !greedy_state.is_settled {
-        place_all(
-            policy,
-            roster,
-            now,
-            &mut greedy_state.usage,
-            &mut target,
-            &GreedyScope::WAITING,
-            stop,
-        );
+        let usage = &mut greedy_state.usage;
+        place_all(question, usage, &mut target, &GreedyScope::WAITING);
         if !target.is_empty() {
             greedy_state.change();
         }
@@ -93,23 +83,10 @@ pub(crate) fn submit(
 
 /// Tries all waiting jobs in order of priority, each by Greedy. O(nodes log nodes + queues of
 /// waiting jobs) if none fits, and O(nodes log nodes + tasks log tasks) more for each that might.
-pub(crate) fn start_waiting(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
-    greedy_state: &mut GreedyState,
-    stop: &Stop<'_>,
-) -> Target {
+pub(crate) fn start_waiting(question: Question<'_>, greedy_state: &mut GreedyState) -> Target {
     let mut target = Target::default();
-    place_all(
-        policy,
-        roster,
-        now,
-        &mut greedy_state.usage,
-        &mut target,
-        &GreedyScope::WAITING,
-        stop,
-    );
+    let usage = &mut greedy_state.usage;
+    place_all(question, usage, &mut target, &GreedyScope::WAITING);
     greedy_state.change();
     greedy_state.is_settled = true;
     target
@@ -120,13 +97,8 @@ pub(crate) fn start_waiting(
 /// also those that were not in the way. Policies that do not try all that waits (`*`) try those
 /// that cannot keep the ceiling on load: the remap has no place for these, and they would wait for
 /// ever. O(nodes + runs) if there are any, and as [`start_waiting`].
-pub(crate) fn fill(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
-    mut target: Target,
-    stop: &Stop<'_>,
-) -> Target {
+pub(crate) fn fill(question: Question<'_>, mut target: Target) -> Target {
+    let (policy, roster) = (question.policy, question.roster);
     // With MCB8 `*` is about when all are remapped.
     let all = policy.opportunistic && policy.submission != Submission::Mcb8;
     if !all && policy.settings.load_ceiling.is_none() {
@@ -141,7 +113,7 @@ pub(crate) fn fill(
         let mut usage = roster.usage_after(&target, policy.ceilings());
         let dropped = &dropped;
         let tried = GreedyScope { dropped, all };
-        place_all(policy, roster, now, &mut usage, &mut target, &tried, stop);
+        place_all(question, &mut usage, &mut target, &tried);
     }
     target
 }
@@ -168,26 +140,20 @@ impl GreedyScope<'_> {
 
 /// Places those of them that fit, in order of priority.
 fn place_all(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
+    question: Question<'_>,
     usage: &mut Usage,
     target: &mut Target,
     scope: &GreedyScope<'_>,
-    stop: &Stop<'_>,
 ) {
-    let cluster = roster.cluster();
+    let cluster = question.cluster;
     let mut fit_cache = FitCache::of(usage);
     // What does not fit now need not be put in order.
     let mut may_fit = |job: &Job| scope.holds(usage, job) && !cannot_fit(&mut fit_cache, job);
-    let mut positions = roster.waiting_that(&mut may_fit);
+    let mut positions = question.roster.waiting_that(&mut may_fit);
     positions.retain(|position| target.stays(*position));
     let dropped = scope.dropped.iter().copied();
     positions.extend(dropped.filter(|position| may_fit(&cluster.jobs[*position])));
-    let rank = |job: &Job| {
-        let priority = policy.settings.priority.of(job, now);
-        (holds_up_drain(cluster, job), priority)
-    };
+    let rank = |job: &Job| (holds_up_drain(cluster, job), question.priority(job));
     let waiting: Vec<((bool, Priority), usize)> = positions
         .into_iter()
         .map(|position| (rank(&cluster.jobs[position]), position))
@@ -203,7 +169,7 @@ fn place_all(
             if cannot_fit(&mut fit_cache, job) {
                 continue;
             }
-            if stop.is_due_after_step() {
+            if question.stop.is_due_after_step() {
                 return;
             }
             if let Some(mapping) = put(cluster, usage, job) {
@@ -253,28 +219,24 @@ pub(crate) fn put(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping
 /// As [`force`], within the budget, and not for a job that comes after one with the same demand
 /// that found no room even so.
 fn try_to_force(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
+    question: Question<'_>,
     index: usize,
     greedy_state: &mut GreedyState,
-    stop: &Stop<'_>,
 ) -> Option<Target> {
-    let jobs = &roster.cluster().jobs;
+    let jobs = &question.cluster.jobs;
     let job = &jobs[index];
-    let priority = |job: &Job| policy.settings.priority.of(job, now);
     let find = |other: &usize| cmp_requirements(&jobs[*other], job);
     let position = greedy_state.refused.binary_search_by(find);
     let is_anywhere = !matches!(job.state, JobState::Parked(_));
     if let Ok(at) = position
         && is_anywhere
-        && priority(job) < priority(&jobs[greedy_state.refused[at]])
+        && question.priority(job) < question.priority(&jobs[greedy_state.refused[at]])
     {
         return None;
     }
-    let max_moves = policy.max_moves();
-    let forced = force(policy, roster, now, index, &greedy_state.usage, stop)
-        .filter(|(forced, _)| forced.moves(roster.cluster()) <= max_moves);
+    let max_moves = question.policy.max_moves();
+    let forced = force(question, index, &greedy_state.usage)
+        .filter(|(forced, _)| forced.moves(question.cluster) <= max_moves);
     if let Some((target, usage)) = forced {
         greedy_state.usage = usage;
         greedy_state.change();
@@ -295,27 +257,20 @@ fn try_to_force(
 ///
 /// Jobs whose work would be lost (Restart) are taken last. If they are taken they are moved where
 /// possible, as others are: their work is lost either way.
-fn force(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
-    index: usize,
-    before: &Usage,
-    stop: &Stop<'_>,
-) -> Option<(Target, Usage)> {
-    let cluster = roster.cluster();
+fn force(question: Question<'_>, index: usize, before: &Usage) -> Option<(Target, Usage)> {
+    let cluster = question.cluster;
     let mut target = Target::default();
     let job = &cluster.jobs[index];
-    let victims = victims(policy, roster, now, job);
+    let victims = victims(question, job);
     if !could_suffice(cluster, before, job, &victims) {
         return None;
     }
     let mut tried = before.clone();
     let usage = &mut tried;
-    let swap = &mut SwapUsage::of(cluster, roster.parked());
+    let swap = &mut SwapUsage::of(cluster, question.roster.parked());
     let victims = Greatest::of(victims).each();
     let victims = victims.map(|Reverse((_, _, victim))| victim);
-    let (marked, arrived) = mark(policy, cluster, victims, job, usage, swap, stop)?;
+    let (marked, arrived) = mark(question, victims, job, usage, swap)?;
     usage.add(job, &arrived);
     let mut leaving = Vec::new();
     for victim in marked.into_iter().rev() {
@@ -330,26 +285,32 @@ fn force(
     target.set(index, Change::Goes(arrived, Reason::Fits));
     for victim in leaving {
         let reason = Reason::MakesRoomFor(job.id);
-        let moves = policy.submission == Submission::GreedyPM
-            && matches!(
-                cluster.jobs[victim].mobility,
-                Mobility::Checkpoint | Mobility::Restart
-            );
-        let elsewhere = if moves {
-            greedy::place(cluster, usage, &cluster.jobs[victim])
-        } else {
-            None
-        };
-        let change = match elsewhere {
-            Some(mapping) => {
-                usage.add(&cluster.jobs[victim], &mapping);
-                Change::Goes(mapping, reason)
-            }
-            None => Change::Leaves(reason),
-        };
+        let running = &cluster.jobs[victim];
+        let moves = question.policy.submission == Submission::GreedyPM
+            && matches!(running.mobility, Mobility::Checkpoint | Mobility::Restart);
+        let change = move_or_leave(cluster, usage, running, moves, reason);
         target.set(victim, change);
     }
     Some((target, tried))
+}
+
+/// What becomes of a job that gave up its place: if it may, it goes to where Greedy finds room, and
+/// is counted in there.
+pub(crate) fn move_or_leave(
+    cluster: &Cluster,
+    usage: &mut Usage,
+    job: &Job,
+    may_move: bool,
+    reason: Reason,
+) -> Change {
+    let elsewhere = may_move.then(|| greedy::place(cluster, usage, job));
+    match elsewhere.flatten() {
+        Some(mapping) => {
+            usage.add(job, &mapping);
+            Change::Goes(mapping, reason)
+        }
+        None => Change::Leaves(reason),
+    }
 }
 
 /// Whether a marked job fits where it was; unlike for a job that comes back, its nodes may be
@@ -376,18 +337,17 @@ pub(crate) fn fits_alongside(usage: &Usage, job: &Job, old: &Mapping, arriving: 
 /// goes. They are counted out of `usage` and into `swap`, which are of no more use if `None` is
 /// returned.
 pub(crate) fn mark(
-    policy: &Policy,
-    cluster: &Cluster,
+    question: Question<'_>,
     victims: impl Iterator<Item = usize>,
     job: &Job,
     usage: &mut Usage,
     swap: &mut SwapUsage,
-    stop: &Stop<'_>,
 ) -> Option<(Vec<usize>, Mapping)> {
+    let (policy, cluster) = (question.policy, question.cluster);
     let mut room = TaskSlots::new(cluster, usage, job);
     let mut marked = Vec::new();
     for victim in victims {
-        if stop.is_due_after_step() {
+        if question.stop.is_due_after_step() {
             return None;
         }
         let running = &cluster.jobs[victim];
@@ -421,15 +381,14 @@ type Victim = Reverse<(bool, Priority, usize)>;
 
 /// The running jobs of lower priority than the new one that may be preempted: those whose work
 /// would be lost last, else by increasing priority.
-fn victims(policy: &Policy, roster: &Roster, now: Time, job: &Job) -> Vec<Victim> {
-    let function = policy.settings.priority;
-    let own = function.of(job, now);
-    let running = roster.running_at();
+fn victims(question: Question<'_>, job: &Job) -> Vec<Victim> {
+    let own = question.priority(job);
+    let running = question.roster.running_at();
     running
         .filter(|(_, running)| running.mobility != Mobility::Never && !running.locked)
         .map(|(other, running)| {
             let is_lost = running.mobility == Mobility::Restart;
-            Reverse((is_lost, function.of(running, now), other))
+            Reverse((is_lost, question.priority(running), other))
         })
         .filter(|Reverse((_, priority, _))| *priority < own)
         .collect()

@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::drain::holds_up_drain;
 use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
-use crate::model::{Cluster, Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
+use crate::model::{Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, MemoryDemand, Packing, Pinned};
 use crate::plan::Reason;
-use crate::policy::{MappingProblem, MappingSearch, Optimisation, Policy, Settings};
-use crate::priority::{Priority, PriorityFunction};
-use crate::roster::Roster;
-use crate::stop::Stop;
+use crate::policy::{MappingProblem, MappingSearch, Optimisation};
+use crate::priority::Priority;
+use crate::question::Question;
 use crate::target::{Change, Target, can_pause};
-use crate::units::{Bytes, Cores, Span, Time};
+use crate::units::{Bytes, Cores, Span};
 use crate::usage::{SwapUsage, Usage};
 use crate::yields::smallest_yield;
 
@@ -29,33 +28,28 @@ use crate::yields::smallest_yield;
 ///
 /// If the budget does not allow so many moves, those that it allows are chosen by lowest priority,
 /// and the remap is computed again with all other running jobs in place.
-pub(crate) fn remap(policy: &Policy, roster: &Roster, now: Time, stop: &Stop<'_>) -> Target {
-    let cluster = roster.cluster();
+pub(crate) fn remap(question: Question<'_>) -> Target {
+    let cluster = question.cluster;
     let must_stay = vec![false; cluster.jobs.len()];
-    let target = remap_all_but(policy, roster, now, must_stay, stop);
-    let max = policy.max_moves();
+    let target = remap_all_but(question, must_stay);
+    let max = question.policy.max_moves();
     if target.moves(cluster) <= max {
         return target;
     }
     let mut movers: Vec<usize> = target.movers(cluster).collect();
-    movers.sort_by_cached_key(|job| policy.settings.priority.of(&cluster.jobs[*job], now));
+    movers.sort_by_cached_key(|job| question.priority(&cluster.jobs[*job]));
     let mut must_stay = vec![true; cluster.jobs.len()];
     for job in movers.into_iter().take(max) {
         must_stay[job] = false;
     }
-    remap_all_but(policy, roster, now, must_stay, stop)
+    remap_all_but(question, must_stay)
 }
 
 /// The periodic remap: as [`remap`], but not carried out if the penalty of its moves is known and
 /// outweighs what it gains.
-pub(crate) fn remap_periodically(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
-    stop: &Stop<'_>,
-) -> Target {
-    let target = remap(policy, roster, now, stop);
-    if target.starts_some(roster.cluster()) || pays(policy, roster, &target) {
+pub(crate) fn remap_periodically(question: Question<'_>) -> Target {
+    let target = remap(question);
+    if target.starts_some(question.cluster) || pays(question, &target) {
         target
     } else {
         Target::default()
@@ -64,35 +58,26 @@ pub(crate) fn remap_periodically(
 
 /// Whether the smallest yield over the period grows although jobs that move make no progress for
 /// the time of the penalty.
-fn pays(policy: &Policy, roster: &Roster, target: &Target) -> bool {
-    let Settings {
-        period, penalty, ..
-    } = policy.settings;
-    if penalty <= Span::ZERO || target.moves(roster.cluster()) == 0 {
+fn pays(question: Question<'_>, target: &Target) -> bool {
+    let (cluster, roster) = (question.cluster, question.roster);
+    let settings = &question.policy.settings;
+    let (period, penalty) = (settings.period, settings.penalty);
+    if penalty <= Span::ZERO || target.moves(cluster) == 0 {
         return true;
     }
-    let unchanged = Target::default();
-    let smallest =
-        |target: &Target| smallest_yield(&roster.cluster().nodes, &roster.placed(target));
-    let (before, after) = (smallest(&unchanged), smallest(target));
+    let smallest = |target: &Target| smallest_yield(&cluster.nodes, &roster.placed(target));
+    let (before, after) = (smallest(&Target::default()), smallest(target));
     let progress = 1.0 - penalty.seconds() / period.seconds().max(penalty.seconds());
     after * progress > before
 }
 
 /// The remap in which the running jobs marked here stay where they are.
-fn remap_all_but(
-    policy: &Policy,
-    roster: &Roster,
-    now: Time,
-    mut must_stay: Vec<bool>,
-    stop: &Stop<'_>,
-) -> Target {
+fn remap_all_but(question: Question<'_>, mut must_stay: Vec<bool>) -> Target {
     loop {
-        if stop.is_due() {
+        if question.stop.is_due() {
             return Target::default();
         }
-        let remap = Remap::new(policy, roster, now, &must_stay, stop);
-        match remap.run(policy.settings.priority) {
+        match Remap::new(question, &must_stay).run() {
             Ok(target) => return target,
             // The swap does not hold all the jobs that would have to be parked: this one stays.
             Err(job) => must_stay[job] = true,
@@ -115,7 +100,7 @@ type Ranked = (bool, Priority, usize);
 
 /// One try at the remap, with a given set of jobs that must stay.
 struct Remap<'a> {
-    cluster: &'a Cluster,
+    question: Question<'a>,
     /// No yield below this.
     least: Fraction,
     /// What must stay, and then also what is pinned and kept.
@@ -123,26 +108,16 @@ struct Remap<'a> {
     swap: SwapUsage,
     /// What must stay and what is pinned and kept, job by job.
     pinned: Vec<Pinned<'a>>,
-    now: Time,
-    period: Span,
     /// How places are found if not for the highest minimum yield.
     further: Option<MappingSearch>,
-    keeps_equal_jobs: bool,
     /// Candidates that are not dropped; once in order, the first to be dropped last.
     kept: Vec<RemapCandidate<'a>>,
     target: Target,
-    stop: &'a Stop<'a>,
 }
 
 impl<'a> Remap<'a> {
-    fn new(
-        policy: &Policy,
-        roster: &'a Roster,
-        now: Time,
-        must_stay: &[bool],
-        stop: &'a Stop<'a>,
-    ) -> Self {
-        let cluster = roster.cluster();
+    fn new(question: Question<'a>, must_stay: &[bool]) -> Self {
+        let (policy, roster, cluster) = (question.policy, question.roster, question.cluster);
         let swap = SwapUsage::of(cluster, roster.parked());
         let mut usage = Usage::empty(cluster, policy.ceilings());
         let mut pinned = Vec::new();
@@ -152,7 +127,7 @@ impl<'a> Remap<'a> {
                 && job.mobility != Mobility::Restart
                 && can_pause(policy, cluster, &swap, job);
             if can_go {
-                let pin = pin(policy, cluster, &usage, job, now);
+                let pin = pin(question, &usage, job);
                 candidates.push(RemapCandidate { index, job, pin });
             } else if let Some(mapping) = job.running_on() {
                 usage.add(job, mapping);
@@ -177,38 +152,33 @@ impl<'a> Remap<'a> {
         let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && fits_alone(job));
         candidates.extend(waiting.into_iter().map(|index| {
             let job = &cluster.jobs[index];
-            let pin = pin(policy, cluster, &usage, job, now);
+            let pin = pin(question, &usage, job);
             RemapCandidate { index, job, pin }
         }));
         Self {
-            cluster,
+            question,
             least,
             usage,
             swap,
             pinned,
-            now,
-            period: policy.settings.period,
             further: match policy.optimisation {
                 Optimisation::Further(goal) => goal.search(),
                 _ => None,
             },
-            keeps_equal_jobs: policy.settings.keep_equal_jobs,
             kept: candidates,
             target: Target::default(),
-            stop,
         }
     }
 
     /// The target, or the job that would have to be dropped and cannot be.
-    fn run(mut self, priority: PriorityFunction) -> Result<Target, usize> {
-        let (cluster, now) = (self.cluster, self.now);
-        self.put_in_order(|job| (holds_up_drain(cluster, job), priority.of(job, now)));
+    fn run(mut self) -> Result<Target, usize> {
+        self.put_in_order();
         self.load_pins()?;
         self.drop_until_memory_suffices()?;
         self.drop_what_cannot_be_packed()?;
         let mut bins = BinsOnce::default();
         loop {
-            if self.stop.is_due() {
+            if self.question.stop.is_due() {
                 return Ok(self.target);
             }
             let movable: Vec<&Job> = self
@@ -220,7 +190,8 @@ impl<'a> Remap<'a> {
             match self.search(&movable, &bins) {
                 Some(mut found) => {
                     // A further goal may see differences between equal jobs.
-                    if self.keeps_equal_jobs && self.further.is_none() {
+                    let settings = &self.question.policy.settings;
+                    if settings.keep_equal_jobs && self.further.is_none() {
                         leave_equal_jobs_in_place(&movable, &mut found);
                     }
                     return Ok(self.finish(found));
@@ -240,20 +211,21 @@ impl<'a> Remap<'a> {
     ///
     /// `bins` is of the last search if what is pinned has not changed.
     fn search(&self, movable: &[&Job], bins: &BinsOnce) -> Option<Vec<Mapping>> {
-        let mut grace = vec![Cores::ZERO; self.cluster.nodes.len()];
+        let cluster = self.question.cluster;
+        let mut grace = vec![Cores::ZERO; cluster.nodes.len()];
         for pin in self.pinned.iter().filter(|pin| pin.grace) {
             for run in pin.mapping.iter() {
                 grace[run.node.index()] += pin.job.cpu_of(run);
             }
         }
         let packing = Packing {
-            cluster: self.cluster,
+            cluster,
             pinned: &self.usage,
             grace: &grace,
             jobs: movable,
             least: self.least,
             bins,
-            stop: self.stop,
+            stop: self.question.stop,
         };
         match self.further {
             None => packing.search().map(|(_, found)| found),
@@ -267,20 +239,22 @@ impl<'a> Remap<'a> {
             jobs: packing.jobs,
             pinned: &pinned,
             least: packing.least.as_yield(),
-            now: self.now,
-            period: self.period,
+            now: self.question.now,
+            period: self.question.policy.settings.period,
             pack: &|jobs, pinned| packing.pack_required(jobs, &self.pinned, pinned),
-            was_stopped: &|| self.stop.was_due(),
+            was_stopped: &|| self.question.stop.was_due(),
         })
     }
 
     /// Puts the candidates in order, but for those of so low a priority that the memory of all
     /// nodes is not enough for those before them: these are dropped.
-    fn put_in_order(&mut self, priority: impl Fn(&Job) -> (bool, Priority)) {
+    fn put_in_order(&mut self) {
+        let question = self.question;
         let all = std::mem::take(&mut self.kept);
         let ranked = all.iter().enumerate().map(|(place, candidate)| {
-            let (holds_up_drain, priority) = priority(candidate.job);
-            (holds_up_drain, priority, place)
+            let job = candidate.job;
+            let is_first = holds_up_drain(question.cluster, job);
+            (is_first, question.priority(job), place)
         });
         let (mut order, movable): (Vec<Ranked>, Vec<Ranked>) =
             ranked.partition(|(.., place)| all[*place].pin.is_some());
@@ -317,7 +291,8 @@ impl<'a> Remap<'a> {
         let pins = candidates.filter_map(|candidate| candidate.pin);
         let freed = pins.flat_map(|pin| {
             let runs = pin.mapping.iter();
-            let closed = runs.filter(|run| self.cluster.state_of(run.node) != NodeState::Up);
+            let closed =
+                runs.filter(|run| self.question.cluster.state_of(run.node) != NodeState::Up);
             closed.map(move |run| pin.job.memory_of(run))
         });
         self.usage.free_memory() + freed.sum()
@@ -390,11 +365,12 @@ impl<'a> Remap<'a> {
     /// drops × distinct amounts of memory).
     fn drop_what_cannot_be_packed(&mut self) -> Result<(), usize> {
         let mut demand = MemoryDemand::default();
+        let cluster = self.question.cluster;
         let free = |usage: &Usage, node: NodeIndex| {
-            let up = self.cluster.node(node).filter(|node| node.is_up());
-            up.map(|up| up.memory.minus(usage.memory(node)).0)
+            let is_up = cluster.state_of(node) == NodeState::Up;
+            is_up.then(|| usage.memory_left(node).0)
         };
-        let nodes = (0..).map(NodeIndex).take(self.cluster.nodes.len());
+        let nodes = (0..).map(NodeIndex).take(cluster.nodes.len());
         demand.add_nodes(nodes.filter_map(|node| free(&self.usage, node)));
         for candidate in self.kept.iter().filter(|candidate| candidate.pin.is_none()) {
             demand.add_tasks(candidate.job.memory.0, candidate.job.tasks);
@@ -532,13 +508,7 @@ fn is_simple(job: &Job) -> bool {
 
 /// Whether the job cannot be moved, and where it is. One that cannot keep the ceiling on load
 /// cannot: no packing that keeps it has a place for the job.
-fn pin<'a>(
-    policy: &Policy,
-    cluster: &Cluster,
-    usage: &Usage,
-    job: &'a Job,
-    now: Time,
-) -> Option<Pinned<'a>> {
+fn pin<'a>(question: Question<'_>, usage: &Usage, job: &'a Job) -> Option<Pinned<'a>> {
     let mapping = match &job.state {
         JobState::Parked(mapping) => {
             return Some(Pinned {
@@ -550,11 +520,11 @@ fn pin<'a>(
         JobState::Running(mapping) => mapping,
         JobState::Pending | JobState::Paused => return None,
     };
-    let draining = |node| cluster.state_of(node) != NodeState::Up;
+    let draining = |node| question.cluster.state_of(node) != NodeState::Up;
     let immovable = job.mobility != Mobility::Checkpoint
         || mapping.nodes().any(draining)
         || !usage.could_keep_ceiling(job);
-    (immovable || policy.protects(job, now)).then_some(Pinned {
+    (immovable || question.policy.protects(job, question.now)).then_some(Pinned {
         job,
         mapping,
         grace: !immovable,
@@ -568,8 +538,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::{JobId, Node};
-    use crate::units::Amount;
+    use crate::model::{Cluster, JobId, Node};
+    use crate::policy::Policy;
+    use crate::roster::Roster;
+    use crate::stop::Stop;
+    use crate::units::{Amount, Time};
 
     fn mapping(node: u32) -> Mapping {
         Mapping::from_tasks([NodeIndex(node)])
@@ -579,6 +552,22 @@ mod tests {
         let mut job = Job::new(JobId(id), Time(0), 1, Cores(10), Bytes(10));
         job.state = JobState::Running(mapping(node));
         job
+    }
+
+    fn question<'a>(
+        policy: &'a Policy,
+        roster: &'a Roster,
+        now: Time,
+        stop: &'a Stop<'a>,
+    ) -> Question<'a> {
+        let cluster = roster.cluster();
+        Question {
+            policy,
+            roster,
+            cluster,
+            now,
+            stop,
+        }
     }
 
     /// A job of some state and mobility, on one of three nodes if it has a place.
@@ -630,6 +619,7 @@ mod tests {
             let policy: Policy = "/per/OPT=MIN/MINVT=600".parse().unwrap();
             let now = Time::from_seconds(10_000);
             let priority = |job: &Job| policy.settings.priority.of(job, now);
+            let rank = |job: &Job| (holds_up_drain(&cluster, job), priority(job));
             let drop_some = |mut remap: Remap<'_>| -> Result<_, usize> {
                 remap.load_pins()?;
                 remap.drop_until_memory_suffices()?;
@@ -642,10 +632,11 @@ mod tests {
             let stay = vec![false; cluster.jobs.len()];
             let roster = Roster::new(cluster.clone());
             let stop = Stop::never();
-            let mut fast = Remap::new(&policy, &roster, now, &stay, &stop);
-            fast.put_in_order(|job| (false, priority(job)));
-            let mut plain = Remap::new(&policy, &roster, now, &stay, &stop);
-            plain.kept.sort_by_key(|candidate| Reverse(priority(candidate.job)));
+            let question = question(&policy, &roster, now, &stop);
+            let mut fast = Remap::new(question, &stay);
+            fast.put_in_order();
+            let mut plain = Remap::new(question, &stay);
+            plain.kept.sort_by_key(|candidate| Reverse(rank(candidate.job)));
             prop_assert_eq!(drop_some(fast), drop_some(plain));
         }
     }
@@ -688,8 +679,8 @@ mod tests {
         let now = Time::from_seconds(400);
         let roster = Roster::new(cluster);
         let stop = Stop::never();
-        let mut remap = Remap::new(&policy, &roster, now, &[false; 3], &stop);
-        remap.put_in_order(|job| (false, policy.settings.priority.of(job, now)));
+        let mut remap = Remap::new(question(&policy, &roster, now, &stop), &[false; 3]);
+        remap.put_in_order();
         remap.load_pins().unwrap();
         remap.drop_lowest().unwrap();
         let pinned: Vec<u64> = remap.pinned.iter().map(|pin| pin.job.id.0).collect();

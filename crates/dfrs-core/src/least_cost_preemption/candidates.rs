@@ -29,11 +29,16 @@ pub(super) fn is_preemptible(job: &Job) -> bool {
 pub(super) fn preemptible<'b>(
     state: &'b DecisionState<'_>,
 ) -> impl Iterator<Item = (usize, &'b Job, &'b Mapping)> {
-    state.roster.running_at().filter_map(|(index, job)| {
-        let may = job.virtual_time > Span::ZERO && is_preemptible(job) && state.target.stays(index);
-        let mapping = job.running_on().filter(|_| may)?;
-        Some((index, job, mapping))
-    })
+    state
+        .question
+        .roster
+        .running_at()
+        .filter_map(|(index, job)| {
+            let may =
+                job.virtual_time > Span::ZERO && is_preemptible(job) && state.target.stays(index);
+            let mapping = job.running_on().filter(|_| may)?;
+            Some((index, job, mapping))
+        })
 }
 
 /// A running job that may be preempted.
@@ -61,9 +66,9 @@ impl PreemptionCandidates {
     pub(super) fn of(state: &DecisionState<'_>) -> Self {
         let mut candidates = Self {
             members: Vec::new(),
-            on: vec![Vec::new(); state.cluster.nodes.len()],
+            on: vec![Vec::new(); state.question.cluster.nodes.len()],
         };
-        let may_pause = |job: &Job| may_pause(state.policy, state.cluster, job);
+        let may_pause = |job: &Job| may_pause(state.question.policy, state.question.cluster, job);
         for (index, job, mapping) in preemptible(state).filter(|(_, job, _)| may_pause(job)) {
             let number = u32::try_from(candidates.members.len()).unwrap_or(u32::MAX);
             for node in mapping.nodes() {
@@ -78,7 +83,7 @@ impl PreemptionCandidates {
                 cost: cost(state, job),
                 nodes,
                 virtual_time: job.virtual_time,
-                priority: state.policy.settings.priority.of(job, state.now),
+                priority: state.question.priority(job),
                 is_gone: false,
             });
         }
@@ -98,7 +103,7 @@ fn cost(state: &DecisionState<'_>, job: &Job) -> f64 {
     let is_parked = job.mobility == Mobility::Park;
     let mut cost = PAUSE_COST;
     for run in job.running_on().into_iter().flatten() {
-        let Some(node) = state.cluster.node(run.node) else {
+        let Some(node) = state.question.cluster.node(run.node) else {
             continue;
         };
         cost += CPU_COST * share(job.cpu_of(run).0, node.cpu.0);
@@ -106,10 +111,10 @@ fn cost(state: &DecisionState<'_>, job: &Job) -> f64 {
             cost += share(job.memory_of(run).0, node.memory.0);
         }
     }
-    let penalty = state.policy.settings.penalty.seconds();
+    let penalty = state.question.policy.settings.penalty.seconds();
     cost += penalty / (job.virtual_time.seconds() + OFFSET);
     cost *= job.weight.factor();
-    if state.policy.protects(job, state.now) {
+    if state.question.policy.protects(job, state.question.now) {
         cost += PROTECTED_COST;
     }
     cost

@@ -1,22 +1,14 @@
 //! What a decision has come to so far.
 
 use super::candidates::PreemptionCandidates;
-use crate::model::Cluster;
-use crate::policy::Policy;
-use crate::roster::Roster;
-use crate::stop::Stop;
+use crate::question::Question;
 use crate::target::Target;
-use crate::units::Time;
 use crate::usage::{SwapUsage, Usage};
 
 /// Where jobs are, changed job by job. Swap that a job leaves is not given to others in the same
 /// decision, so that its actions find an order.
 pub(super) struct DecisionState<'a> {
-    pub(super) policy: &'a Policy,
-    pub(super) roster: &'a Roster,
-    pub(super) cluster: &'a Cluster,
-    pub(super) now: Time,
-    pub(super) stop: &'a Stop<'a>,
+    pub(super) question: Question<'a>,
     pub(super) usage: Usage,
     pub(super) swap: SwapUsage,
     pub(super) target: Target,
@@ -28,21 +20,12 @@ pub(super) struct DecisionState<'a> {
 
 impl<'a> DecisionState<'a> {
     /// O(nodes + runs).
-    pub(super) fn new(
-        policy: &'a Policy,
-        roster: &'a Roster,
-        now: Time,
-        stop: &'a Stop<'a>,
-    ) -> Self {
-        let cluster = roster.cluster();
+    pub(super) fn new(question: Question<'a>) -> Self {
+        let (policy, roster) = (question.policy, question.roster);
         Self {
-            policy,
-            roster,
-            cluster,
-            now,
-            stop,
+            question,
             usage: roster.usage(policy.ceilings()),
-            swap: SwapUsage::of(cluster, roster.parked()),
+            swap: SwapUsage::of(question.cluster, roster.parked()),
             target: Target::default(),
             moves_left: policy.max_moves(),
             candidates: None,

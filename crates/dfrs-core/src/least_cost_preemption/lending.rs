@@ -42,11 +42,11 @@ impl Lending {
     /// `None` if nothing can be lent. O(nodes + runs).
     pub(super) fn of(state: &DecisionState<'_>, reservation: Option<&Reservation>) -> Option<Self> {
         let mut lending = Self {
-            spare: vec![None; state.cluster.nodes.len()],
+            spare: vec![None; state.question.cluster.nodes.len()],
             rooms: [const { None }; CLASSES],
         };
         let reserved = reservation.map_or(&[][..], Reservation::nodes);
-        let running = state.roster.running_at();
+        let running = state.question.roster.running_at();
         for (_, job) in running.filter(|(index, _)| state.target.stays(*index)) {
             if let Some(mapping) = job.running_on() {
                 lending.count(&state.usage, mapping, spare(job), reserved);
@@ -92,7 +92,7 @@ impl Lending {
     ) -> Option<Mapping> {
         let class = class_of(job.limit?)?;
         let room = self.room(state, reservation, class);
-        room.find(state.cluster, job)
+        room.find(state.question.cluster, job)
     }
 
     /// Whether [`Self::find`] may succeed for a job of this limit with as great a demand, as far as
@@ -120,7 +120,7 @@ impl Lending {
         self.rooms[class].get_or_insert_with(|| {
             let span = span_of(class);
             let usage = reservation.map_or(&state.usage, |reservation| {
-                reservation.usage_for(span, state.now)
+                reservation.usage_for(span, state.question.now)
             });
             let mut usage = usage.clone();
             for (node, spare) in (0..).map(NodeIndex).zip(spare) {

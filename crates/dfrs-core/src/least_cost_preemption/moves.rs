@@ -32,14 +32,14 @@ const MIN_RETURN: f64 = 2.0;
 /// tasks log tasks) for each job that might move, and O((nodes + runs) log nodes) for each that
 /// would by equal shares.
 pub(super) fn move_single_jobs(state: &mut DecisionState<'_>) -> bool {
-    let (policy, cluster) = (state.policy, state.cluster);
+    let (policy, cluster) = (state.question.policy, state.question.cluster);
     let cost = MIN_RETURN * policy.settings.penalty.seconds();
-    let running = state.roster.running_at();
+    let running = state.question.roster.running_at();
     let mut overloaded: Vec<(u64, usize)> = running
         .filter(|(index, job)| {
             job.mobility == Mobility::Checkpoint
                 && state.target.stays(*index)
-                && !policy.protects(job, state.now)
+                && !policy.protects(job, state.question.now)
                 && can_pause(policy, cluster, &state.swap, job)
         })
         .filter_map(|(index, job)| {
@@ -52,7 +52,7 @@ pub(super) fn move_single_jobs(state: &mut DecisionState<'_>) -> bool {
     let mut own = OwnYields::default();
     for (_, index) in overloaded {
         let is_over = state.moves_left == 0 || own.is_exhausted();
-        if is_over || state.stop.is_due_after_step() {
+        if is_over || state.question.stop.is_due_after_step() {
             break;
         }
         let job = &cluster.jobs[index];
@@ -106,10 +106,10 @@ impl OwnYields {
     /// its age the job may have all it needs where there is much load, or little more where there
     /// is less: equal shares do not show that.
     fn grows(&mut self, state: &DecisionState<'_>, index: usize, new: &Mapping) -> bool {
-        if state.policy.optimisation != Optimisation::VirtualTime {
+        if state.question.policy.optimisation != Optimisation::VirtualTime {
             return true;
         }
-        let job = state.cluster.jobs[index].id;
+        let job = state.question.cluster.jobs[index].id;
         let known = self
             .known
             .get_or_insert_with(|| yields(state, &state.target));
@@ -133,8 +133,13 @@ impl OwnYields {
 
 /// The yields of all that would run, ascending by job.
 fn yields(state: &DecisionState<'_>, target: &Target) -> Vec<(JobId, Yield)> {
-    let placed = state.roster.placed(target);
-    yields_of_placed(state.policy, state.cluster, state.now, &placed)
+    let placed = state.question.roster.placed(target);
+    yields_of_placed(
+        state.question.policy,
+        state.question.cluster,
+        state.question.now,
+        &placed,
+    )
 }
 
 fn share_of(yields: &[(JobId, Yield)], job: JobId) -> f64 {

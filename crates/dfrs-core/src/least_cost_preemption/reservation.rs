@@ -45,20 +45,20 @@ impl Reservation {
     /// The reservation of this job, which finds no room now. `None` if the limits of the others do
     /// not say when it will: some have none. O(nodes log nodes + runs log runs).
     pub(super) fn of(state: &DecisionState<'_>, job: &Job) -> Option<Self> {
-        let nodes = state.cluster.nodes.len();
+        let nodes = state.question.cluster.nodes.len();
         let mut then = state.usage.clone();
-        let mut room = greedy::TaskSlots::new(state.cluster, &then, job);
+        let mut room = greedy::TaskSlots::new(state.question.cluster, &then, job);
         let mut found = None;
         let mut ends = ends(state).into_iter().peekable();
         while let Some((end, index, mapping)) = ends.next() {
-            then.remove(&state.cluster.jobs[index], mapping);
+            then.remove(&state.question.cluster.jobs[index], mapping);
             let known = mapping.nodes().filter(|node| node.index() < nodes);
             for node in known.filter(|node| job.layout.allows(*node)) {
                 room.update(&then, node);
             }
             let is_last_then = ends.peek().is_none_or(|(next, ..)| *next > end);
             if is_last_then && room.suffices() {
-                found = put(state.cluster, &then, job).map(|mapping| (end, mapping));
+                found = put(state.question.cluster, &then, job).map(|mapping| (end, mapping));
                 if found.is_some() {
                     break;
                 }
@@ -157,11 +157,11 @@ impl Reservation {
 /// eight are looked at. `None` also where all jobs can move freely: they are preempted. O(nodes +
 /// jobs), and O(nodes) for each that is looked at.
 pub(super) fn longest_waiting(state: &DecisionState<'_>, deferred: &DeferredJobs) -> Option<usize> {
-    let jobs = &state.cluster.jobs;
+    let jobs = &state.question.cluster.jobs;
     if jobs.iter().all(Job::moves_freely) {
         return None;
     }
-    let mut waiting = state.roster.waiting_that(|_| true);
+    let mut waiting = state.question.roster.waiting_that(|_| true);
     waiting.retain(|index| {
         let job = &jobs[*index];
         let is_new = only_place(job).is_none() && job.virtual_time <= Span::ZERO;
@@ -175,20 +175,20 @@ pub(super) fn longest_waiting(state: &DecisionState<'_>, deferred: &DeferredJobs
 
 /// Of these jobs the one that was submitted first, of those that find a place on empty nodes.
 fn oldest_that_fits(state: &DecisionState<'_>, mut waiting: Vec<usize>) -> Option<usize> {
-    let jobs = &state.cluster.jobs;
+    let jobs = &state.question.cluster.jobs;
     let by_age = |index: &usize| (jobs[*index].submit, jobs[*index].id);
     if waiting.len() > TRIES {
         waiting.select_nth_unstable_by_key(TRIES, by_age);
         waiting.truncate(TRIES);
     }
     waiting.sort_unstable_by_key(by_age);
-    let empty = state.usage.without_jobs(state.cluster);
+    let empty = state.usage.without_jobs(state.question.cluster);
     let mut waiting = waiting.into_iter();
     waiting.find(|index| {
         let job = &jobs[*index];
         match only_place(job) {
-            Some(_) => put(state.cluster, &empty, job).is_some(),
-            None => greedy::could_place(state.cluster, &empty, job),
+            Some(_) => put(state.question.cluster, &empty, job).is_some(),
+            None => greedy::could_place(state.question.cluster, &empty, job),
         }
     })
 }
@@ -196,16 +196,16 @@ fn oldest_that_fits(state: &DecisionState<'_>, mut waiting: Vec<usize>) -> Optio
 /// When those that run end at the latest, the soonest first; those without a limit are left out.
 /// O(runs log runs).
 fn ends<'b>(state: &'b DecisionState<'_>) -> Vec<(Time, usize, &'b Mapping)> {
-    let running = state.roster.running_at().map(|(index, _)| index);
+    let running = state.question.roster.running_at().map(|(index, _)| index);
     let arriving = state.target.changes().map(|(index, _)| index);
-    let arriving = arriving.filter(|index| !state.cluster.jobs[*index].is_running());
+    let arriving = arriving.filter(|index| !state.question.cluster.jobs[*index].is_running());
     let mut ends: Vec<(Time, usize, &Mapping)> = running
         .chain(arriving)
         .filter_map(|index| {
-            let mapping = state.target.mapping(state.cluster, index)?;
-            let left = left(&state.cluster.jobs[index])?;
+            let mapping = state.target.mapping(state.question.cluster, index)?;
+            let left = left(&state.question.cluster.jobs[index])?;
             let left = times(left, slowness(&state.usage, mapping));
-            Some((state.now + left, index, mapping))
+            Some((state.question.now + left, index, mapping))
         })
         .collect();
     ends.sort_unstable_by_key(|(end, index, _)| (*end, *index));

@@ -6,11 +6,11 @@ use std::collections::BinaryHeap;
 use super::candidates::{PreemptionCandidate, PreemptionCandidates, share};
 use super::decision_state::DecisionState;
 use super::{Arrivals, MARGIN, PARTS_OF_COST, PreemptionClass, SETTLED};
-use crate::greedy::{self, all_nodes};
+use crate::greedy::all_nodes;
 use crate::model::{Job, JobState, Mapping, Mobility, NodeIndex, Run};
 use crate::plan::Reason;
 use crate::policy::Policy;
-use crate::preempt::{fits_alongside, mark};
+use crate::preempt::{fits_alongside, mark, move_or_leave};
 use crate::priority::Priority;
 use crate::space::LoadLimit;
 use crate::target::{Change, has_swap};
@@ -57,7 +57,7 @@ pub(super) fn make_room(
         .candidates
         .take()
         .unwrap_or_else(|| PreemptionCandidates::of(state));
-    let job = &state.cluster.jobs[index];
+    let job = &state.question.cluster.jobs[index];
     let is_plain = job.rigid.is_empty()
         && job.tasks > 0
         && job.layout.nodes() > 0
@@ -108,7 +108,7 @@ struct VictimSearch<'s, 'a> {
 
 impl<'a> VictimSearch<'_, 'a> {
     fn victim(&self, member: u32) -> &'a Job {
-        &self.state.cluster.jobs[self.candidates.members[member as usize].index]
+        &self.state.question.cluster.jobs[self.candidates.members[member as usize].index]
     }
 
     /// Takes a member off its nodes.
@@ -139,13 +139,13 @@ impl<'a> VictimSearch<'_, 'a> {
     /// One task after the other, or as many as go at once, goes to the node where room for it costs
     /// least.
     fn node_by_node(&mut self) -> Option<Mapping> {
-        let count = self.state.cluster.nodes.len();
+        let count = self.state.question.cluster.nodes.len();
         let mut tasks = vec![0u32; count];
         // An offer is of no more use once anything has changed on its node.
         let mut version = vec![0u32; count];
         let mut leaving = Vec::new();
         let mut offers = BinaryHeap::new();
-        for node in all_nodes(self.state.cluster, self.job) {
+        for node in all_nodes(self.state.question.cluster, self.job) {
             if let Some(cost) = self.offer(node, self.at_once, &mut leaving) {
                 offers.push(Reverse((cost.to_bits(), node, 0)));
             }
@@ -210,7 +210,11 @@ impl<'a> VictimSearch<'_, 'a> {
     fn offer(&self, node: NodeIndex, tasks: u32, leaving: &mut Vec<u32>) -> Option<f64> {
         leaving.clear();
         let (job, state) = (self.job, &*self.state);
-        let known = state.cluster.node(node).filter(|node| node.is_up())?;
+        let known = state
+            .question
+            .cluster
+            .node(node)
+            .filter(|node| node.is_up())?;
         let max = job.tasks.min(job.layout.tasks_per_node());
         if tasks > max || !job.layout.allows(node) || (known.cpu.is_zero() && !job.cpu.is_zero()) {
             return None;
@@ -289,15 +293,7 @@ impl<'a> VictimSearch<'_, 'a> {
         let victims = members.iter().map(|(_, number)| places(*number));
         let state = &mut *self.state;
         let (mut usage, mut swap) = (state.usage.clone(), state.swap.clone());
-        let (marked, mapping) = mark(
-            state.policy,
-            state.cluster,
-            victims,
-            self.job,
-            &mut usage,
-            &mut swap,
-            state.stop,
-        )?;
+        let (marked, mapping) = mark(state.question, victims, self.job, &mut usage, &mut swap)?;
         (state.usage, state.swap) = (usage, swap);
         for (_, number) in members {
             let member = &mut self.candidates.members[number as usize];
@@ -341,27 +337,17 @@ impl<'a> VictimSearch<'_, 'a> {
         let mut arrived = vec![(index, mapping)];
         for member in leaving {
             let victim_index = self.candidates.members[member as usize].index;
-            let change = self.victim_change(self.victim(member));
+            let victim = self.victim(member);
+            let (cluster, usage) = (self.state.question.cluster, &mut self.state.usage);
+            let may_move = victim.mobility == Mobility::Checkpoint;
+            let reason = Reason::MakesRoomFor(self.job.id);
+            let change = move_or_leave(cluster, usage, victim, may_move, reason);
             if let Change::Goes(mapping, _) = &change {
                 arrived.push((victim_index, mapping.clone()));
             }
             self.state.target.set(victim_index, change);
         }
         Some(arrived)
-    }
-
-    /// What becomes of a victim.
-    fn victim_change(&mut self, victim: &Job) -> Change {
-        let reason = Reason::MakesRoomFor(self.job.id);
-        let elsewhere = (victim.mobility == Mobility::Checkpoint)
-            .then(|| greedy::place(self.state.cluster, &self.state.usage, victim));
-        match elsewhere.flatten() {
-            Some(mapping) => {
-                self.state.usage.add(victim, &mapping);
-                Change::Goes(mapping, reason)
-            }
-            None => Change::Leaves(reason),
-        }
     }
 }
 
