@@ -157,23 +157,13 @@ impl Constraints {
     /// The jobs of a constraint.
     #[inline]
     pub fn members(&self, row: usize) -> &[Term] {
-        let start = if row == 0 {
-            0
-        } else {
-            self.member_ends[row - 1]
-        };
-        &self.members[start..self.member_ends[row]]
+        part_of(&self.members, &self.member_ends, row)
     }
 
     /// The constraints of a job.
     #[inline]
     pub fn places(&self, job: usize) -> &[Term] {
-        let start = if job == 0 {
-            0
-        } else {
-            self.place_ends[job - 1]
-        };
-        &self.places[start..self.place_ends[job]]
+        part_of(&self.places, &self.place_ends, job)
     }
 
     /// Lowers yields that rounding has raised above what there is: those of each node that is
@@ -211,6 +201,13 @@ impl Constraints {
         let total: u128 = members.map(|(_, need)| u128::from(*need)).sum();
         self.capacity[row] as f64 / total as f64
     }
+}
+
+/// The part at this index, of those that end there.
+#[inline]
+fn part_of<'a>(all: &'a [Term], ends: &[usize], index: usize) -> &'a [Term] {
+    let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+    &all[start..ends[index]]
 }
 
 /// This part of a need, rounded up to a whole number.

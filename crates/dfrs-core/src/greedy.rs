@@ -4,7 +4,7 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::model::{Cluster, Job, Mapping, NodeIndex};
-use crate::space::LoadLimit;
+use crate::space::{LoadLimit, most_tasks};
 use crate::usage::Usage;
 
 mod candidate;
@@ -234,14 +234,12 @@ impl<'a> TaskSlots<'a> {
 
     /// How many tasks go on as many nodes as the job may use, at most.
     fn max_tasks(&self, nodes: &BTreeMap<u32, u64>) -> u64 {
-        let mut nodes_left = u64::try_from(self.job.layout.nodes()).unwrap_or(u64::MAX);
-        let mut found = 0u64;
-        for (slots, nodes) in nodes.iter().rev() {
-            let used = nodes_left.min(*nodes);
-            nodes_left -= used;
-            found = found.saturating_add(used.saturating_mul(u64::from(*slots)));
-        }
-        found
+        let max_nodes = u64::try_from(self.job.layout.nodes()).unwrap_or(u64::MAX);
+        let nodes = nodes.iter().rev();
+        most_tasks(
+            max_nodes,
+            nodes.map(|(slots, nodes)| (u64::from(*slots), *nodes)),
+        )
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{Cluster, Job, Node};
 use crate::policy::{Ceilings, LoadCeiling};
-use crate::space::{LoadLimit, Space};
+use crate::space::{LoadLimit, Space, most_tasks};
 use crate::units::{Bytes, Cores};
 
 /// The ceilings, with what is needed to find which of them a job could keep: a job that could not
@@ -75,15 +75,13 @@ impl EmptyNodes {
     /// Whether they hold the job.
     fn hold(&self, job: &Job) -> bool {
         let slots = |space: &Space| space.slots(job, LoadLimit::Node);
-        let (tasks, least) = (
-            u64::from(job.tasks),
-            u64::from(job.layout.least_nodes().min(job.tasks)),
-        );
-        let mut nodes_left = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);
+        let tasks = u64::from(job.tasks);
+        let least = u64::from(job.layout.least_nodes()).min(tasks);
+        let max_nodes = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);
         // Most often nodes that are alike do, which needs no list.
         let do_alone = |(space, nodes): &(Space, u64)| {
             let slots = slots(space);
-            let used = (*nodes).min(nodes_left);
+            let used = (*nodes).min(max_nodes);
             slots > 0 && *nodes >= least && used.saturating_mul(slots) >= tasks
         };
         if job.layout.eligible.is_none() && self.kinds.iter().any(do_alone) {
@@ -106,13 +104,7 @@ impl EmptyNodes {
         if takers < least {
             return false;
         }
-        let mut held = 0u64;
-        for (slots, nodes) in found {
-            let used = nodes.min(nodes_left);
-            nodes_left -= used;
-            held = held.saturating_add(used.saturating_mul(slots));
-        }
-        held >= tasks
+        most_tasks(max_nodes, found.into_iter()) >= tasks
     }
 }
 

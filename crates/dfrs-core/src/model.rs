@@ -10,7 +10,9 @@ use crate::node_set::NodeSet;
 use crate::units::{Amount, Bytes, Cores, Span, Time, Weight};
 
 /// Identity of a job, unique within a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct JobId(pub u64);
 
 impl fmt::Display for JobId {
@@ -190,7 +192,7 @@ impl Layout {
 }
 
 /// One job, whose tasks are alike.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Identity.
     pub id: JobId,
@@ -255,18 +257,7 @@ impl Job {
             tasks,
             cpu,
             memory,
-            memory_per_node: Bytes::ZERO,
-            layout: Layout::default(),
-            mobility: Mobility::Checkpoint,
-            virtual_time: Span::ZERO,
-            delay: Span::ZERO,
-            limit: None,
-            state: JobState::Pending,
-            locked: false,
-            weight: Weight::ONE,
-            starved: false,
-            recent_moves: 0,
-            rigid: Vec::new(),
+            ..Self::default()
         }
     }
 

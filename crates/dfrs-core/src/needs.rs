@@ -148,20 +148,21 @@ impl Measured {
     /// Whether more intervals in which it uses so much, and is `throttled` or not, change nothing.
     #[must_use]
     pub fn is_settled(&self, used: Cores, throttled: bool) -> bool {
+        self.need == self.wanted(used, throttled)
+    }
+
+    /// What the job needs if it used so much.
+    fn wanted(&self, used: Cores, throttled: bool) -> Need {
         if throttled {
-            self.need == Need::WHOLE
+            Need::WHOLE
         } else {
-            self.need == Need::for_use(used, self.request)
+            Need::for_use(used, self.request)
         }
     }
 
     /// Takes note of an interval and returns the need after it. O(1).
     pub fn note(&mut self, interval: &Interval) -> Need {
-        let wanted = if interval.throttled {
-            Need::WHOLE
-        } else {
-            Need::for_use(interval.used, self.request)
-        };
+        let wanted = self.wanted(interval.used, interval.throttled);
         if wanted > self.need {
             self.need = wanted;
             self.decrease_delay = Span(self.decrease_delay.0 * 2).min(MAX_DECREASE_DELAY);

@@ -55,12 +55,9 @@ pub(crate) fn submit(
     let (policy, cluster) = (question.policy, question.cluster);
     let mut target = Target::default();
     let job = &cluster.jobs[index];
-    let found = if greedy_state.is_settled {
-        None
-    } else {
-        put(cluster, &greedy_state.usage, job)
-    };
-    if let Some(mapping) = found {
+    if !greedy_state.is_settled
+        && let Some(mapping) = put(cluster, &greedy_state.usage, job)
+    {
         greedy_state.usage.add(job, &mapping);
         greedy_state.change();
         target.set(index, Change::Goes(mapping, Reason::Fits));
@@ -104,11 +101,9 @@ pub(crate) fn fill(question: Question<'_>, mut target: Target) -> Target {
     if !all && policy.settings.load_ceiling.is_none() {
         return target;
     }
-    let dropped: Vec<usize> = target
-        .changes()
-        .filter(|(_, change)| matches!(change, Change::Leaves(_)))
-        .map(|(position, _)| position)
-        .collect();
+    let leaves = |change: &Change| matches!(change, Change::Leaves(_));
+    let dropped = target.changes().filter(|(_, change)| leaves(change));
+    let dropped: Vec<usize> = dropped.map(|(position, _)| position).collect();
     if roster.has_waiting() || !dropped.is_empty() {
         let mut usage = roster.usage_after(&target, policy.ceilings());
         let dropped = &dropped;

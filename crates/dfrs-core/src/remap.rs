@@ -181,12 +181,7 @@ impl<'a> Remap<'a> {
             if self.question.stop.is_due() {
                 return Ok(self.target);
             }
-            let movable: Vec<&Job> = self
-                .kept
-                .iter()
-                .filter(|candidate| candidate.pin.is_none())
-                .map(|candidate| candidate.job)
-                .collect();
+            let movable: Vec<&Job> = self.movable().collect();
             match self.search(&movable, &bins) {
                 Some(mut found) => {
                     // A further goal may see differences between equal jobs.
@@ -205,6 +200,12 @@ impl<'a> Remap<'a> {
                 }
             }
         }
+    }
+
+    /// The jobs without a pin that are not dropped.
+    fn movable(&self) -> impl Iterator<Item = &'a Job> {
+        let kept = self.kept.iter();
+        kept.filter_map(|candidate| candidate.pin.is_none().then_some(candidate.job))
     }
 
     /// Where the jobs without a pin go, if MCB8 finds places for all of them.
@@ -335,12 +336,7 @@ impl<'a> Remap<'a> {
     /// Drops jobs, the lowest priority first, until the memory of all nodes together is enough.
     fn drop_until_memory_suffices(&mut self) -> Result<(), usize> {
         let mut free = self.usage.free_memory();
-        let mut wanted: Bytes = self
-            .kept
-            .iter()
-            .filter(|candidate| candidate.pin.is_none())
-            .map(|candidate| candidate.job.least_memory())
-            .sum();
+        let mut wanted: Bytes = self.movable().map(Job::least_memory).sum();
         while wanted > free {
             let Some(lowest) = self.kept.last() else {
                 break;
@@ -348,11 +344,8 @@ impl<'a> Remap<'a> {
             match lowest.pin {
                 None => wanted -= lowest.job.least_memory(),
                 Some(pin) => {
-                    free += pin
-                        .mapping
-                        .iter()
-                        .map(|run| lowest.job.memory_of(run))
-                        .sum()
+                    let runs = pin.mapping.iter();
+                    free += runs.map(|run| lowest.job.memory_of(run)).sum();
                 }
             }
             self.drop_lowest()?;
@@ -372,8 +365,8 @@ impl<'a> Remap<'a> {
         };
         let nodes = (0..).map(NodeIndex).take(cluster.nodes.len());
         demand.add_nodes(nodes.filter_map(|node| free(&self.usage, node)));
-        for candidate in self.kept.iter().filter(|candidate| candidate.pin.is_none()) {
-            demand.add_tasks(candidate.job.memory.0, candidate.job.tasks);
+        for job in self.movable() {
+            demand.add_tasks(job.memory.0, job.tasks);
         }
         while demand.cannot_fit() {
             let Some(lowest) = self.kept.last() else {

@@ -79,23 +79,17 @@ impl Roster {
     /// if there is one, or if it has the highest identity; else O(jobs), those after it being
     /// renumbered.
     pub fn insert(&mut self, job: Job) -> Option<Job> {
-        let jobs = &mut self.cluster.jobs;
-        match jobs.binary_search_by_key(&job.id, |other| other.id) {
-            Ok(index) => {
-                self.lists.remove(jobs, index);
-                let before = std::mem::replace(&mut jobs[index], job);
-                self.lists.add(jobs, index);
-                Some(before)
-            }
-            Err(index) => {
-                if index < jobs.len() {
-                    self.lists.renumber(index, |index| index + 1);
-                }
-                jobs.insert(index, job);
-                self.lists.add(jobs, index);
-                None
-            }
+        let jobs = &self.cluster.jobs;
+        let found = jobs.binary_search_by_key(&job.id, |other| other.id);
+        match found {
+            Ok(index) => self.lists.remove(jobs, index),
+            Err(index) if index < jobs.len() => self.lists.renumber(index, |index| index + 1),
+            Err(_) => {}
         }
+        let before = self.cluster.insert(job);
+        let (Ok(index) | Err(index)) = found;
+        self.lists.add(&self.cluster.jobs, index);
+        before
     }
 
     /// Takes many jobs in, as [`Self::insert`] does. O(jobs log jobs) for all of them together.

@@ -62,6 +62,27 @@ impl Space {
     }
 }
 
+/// How much of a node's capacity this is, a node without any having the least amount.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs and weights are real numbers"
+)]
+pub(crate) fn share(amount: u64, capacity: u64) -> f64 {
+    amount as f64 / capacity.max(1) as f64
+}
+
+/// How many tasks nodes take together, at most so many of them: given how many each takes and how
+/// many are so, those that take most first.
+pub(crate) fn most_tasks(mut nodes_left: u64, nodes: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let mut found = 0u64;
+    for (slots, nodes) in nodes {
+        let used = nodes_left.min(nodes);
+        nodes_left -= used;
+        found = found.saturating_add(used.saturating_mul(slots));
+    }
+    found
+}
+
 /// How many times `each` goes into `available`; no end of times if `each` is nothing.
 pub(crate) fn quotient(available: u64, each: u64) -> u64 {
     available.checked_div(each).unwrap_or(u64::MAX)

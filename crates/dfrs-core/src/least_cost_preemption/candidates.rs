@@ -3,6 +3,7 @@
 use super::decision_state::DecisionState;
 use crate::model::{Job, Mapping, Mobility, NodeIndex};
 use crate::priority::Priority;
+use crate::space::share;
 use crate::target::may_pause;
 use crate::units::Span;
 
@@ -118,10 +119,4 @@ fn cost(state: &DecisionState<'_>, job: &Job) -> f64 {
         cost += PROTECTED_COST;
     }
     cost
-}
-
-/// A part of a node.
-#[expect(clippy::cast_precision_loss, reason = "costs are real numbers")]
-pub(super) fn share(amount: u64, capacity: u64) -> f64 {
-    amount as f64 / capacity.max(1) as f64
 }

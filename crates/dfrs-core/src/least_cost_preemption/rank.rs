@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::share;
 use crate::model::{Cluster, Job};
 use crate::priority::Priority;
+use crate::space::share;
 use crate::units::{Span, Time};
 
 /// Added to the wait of a job that never ran, in seconds: of those that come at once the small ones

@@ -1,13 +1,13 @@
 //! The reservation of the job that has waited longest: EASY's guarantee, by memory and CPU, kept
 //! while jobs share nodes (Lifka, The ANL/IBM SP Scheduling System, 1995).
 
-use super::candidates::share;
 use super::decision_state::DecisionState;
 use super::idle_capacity::{DeferredJobs, IDLE, IdleCapacity};
 use crate::greedy;
 use crate::model::{Cluster, Job, JobId, Mapping, NodeIndex};
 use crate::preempt::{only_place, put};
 use crate::room::Room;
+use crate::space::share;
 use crate::units::{Span, Time};
 use crate::usage::{SwapUsage, Usage};
 

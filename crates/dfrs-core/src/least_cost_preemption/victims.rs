@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::candidates::{PreemptionCandidate, PreemptionCandidates, share};
+use super::candidates::{PreemptionCandidate, PreemptionCandidates};
 use super::decision_state::DecisionState;
 use super::{Arrivals, MARGIN, PARTS_OF_COST, PreemptionClass, SETTLED};
 use crate::greedy::all_nodes;
@@ -12,7 +12,7 @@ use crate::plan::Reason;
 use crate::policy::Policy;
 use crate::preempt::{fits_alongside, mark, move_or_leave};
 use crate::priority::Priority;
-use crate::space::LoadLimit;
+use crate::space::{LoadLimit, share};
 use crate::target::{Change, has_swap};
 use crate::units::{Bytes, Cores, Span};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::constraints::Placed;
 use crate::model::{Cluster, Job, JobId, Node};
-use crate::units::{Bytes, Cores, Yield};
+use crate::units::{Cores, Yield};
 use crate::yields::{Goal, allocate};
 
 /// How far a running job is served.
@@ -69,18 +69,8 @@ fn missing(
     let jobs = requests.iter().filter(|(id, _)| runs(id));
     let jobs = jobs.filter_map(|(id, request)| {
         let job = cluster.job(*id).filter(|job| job.cpu < *request)?;
-        let rest = Job::new(
-            *id,
-            job.submit,
-            job.tasks,
-            request.minus(job.cpu),
-            Bytes::ZERO,
-        );
-        Some(Job {
-            state: job.state.clone(),
-            weight: job.weight,
-            ..rest
-        })
+        let cpu = request.minus(job.cpu);
+        Some(Job { cpu, ..job.clone() })
     });
     jobs.collect()
 }
@@ -130,7 +120,7 @@ mod tests {
     use super::*;
     use crate::model::{JobState, Mapping, NodeIndex};
     use crate::policy::{Optimisation, Policy};
-    use crate::units::Time;
+    use crate::units::{Bytes, Time};
     use crate::yields::yields_of;
 
     const NODES: u32 = 3;

@@ -2,6 +2,7 @@
 
 use crate::constraints::Placed;
 use crate::model::{Mobility, Node};
+use crate::space::share;
 use crate::units::Span;
 
 /// Added to virtual times, so that the youngest jobs are not worth without bound more than others.
@@ -59,12 +60,6 @@ fn density(nodes: &[Node], placed: &Placed<'_>) -> f64 {
     let memory = share(placed.job.memory_on(1).0, node.memory.0);
     let cpu = share(placed.job.cpu.0, node.cpu.0);
     memory.max(MIN_SHARE) / cpu.max(MIN_SHARE)
-}
-
-/// A part of a node.
-#[expect(clippy::cast_precision_loss, reason = "weights are real numbers")]
-fn share(amount: u64, capacity: u64) -> f64 {
-    amount as f64 / capacity.max(1) as f64
 }
 
 /// The time without all but its four highest binary digits.
