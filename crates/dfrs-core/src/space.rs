@@ -62,7 +62,7 @@ impl Space {
     }
 }
 
-/// How much of a node's capacity this is, a node without any having the least amount.
+/// A part of what a node has.
 #[expect(
     clippy::cast_precision_loss,
     reason = "costs and weights are real numbers"
