@@ -139,11 +139,11 @@ fn target(question: Question<'_>, stage: Stage, greedy_state: &mut Option<Greedy
         // What it changes is not known to what was found out before; but it comes last.
         Stage::Period if policy.weighs_moves() => {
             let target = least_cost_preemption::decide(question, stage);
-            drain::leave(policy, roster, target)
+            drain::leave(question, target)
         }
         Stage::Period => {
             let target = preempt::fill(question, remap_periodically(question));
-            drain::leave(policy, roster, target)
+            drain::leave(question, target)
         }
     }
 }

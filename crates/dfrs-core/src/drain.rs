@@ -3,8 +3,7 @@
 use crate::greedy;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility, Node, NodeState};
 use crate::plan::Reason;
-use crate::policy::Policy;
-use crate::roster::Roster;
+use crate::question::Question;
 use crate::target::{Change, Target, can_pause};
 use crate::usage::SwapUsage;
 
@@ -20,8 +19,8 @@ pub(crate) fn holds_up_drain(cluster: &Cluster, job: &Job) -> bool {
 /// Lets running jobs leave nodes that drain, if they keep their work and there is room for them
 /// elsewhere beside all others, as far as the budget allows. No job is preempted for them.
 /// O(nodes + runs) if a node drains, and as Greedy for each job there.
-pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Target {
-    let cluster = roster.cluster();
+pub(crate) fn leave(question: Question<'_>, mut target: Target) -> Target {
+    let (policy, roster, cluster) = (question.policy, question.roster, question.cluster);
     let is_draining = |node: &Node| node.state == NodeState::Draining;
     if !cluster.nodes.iter().any(is_draining) {
         return target;
@@ -32,7 +31,7 @@ pub(crate) fn leave(policy: &Policy, roster: &Roster, mut target: Target) -> Tar
     for (index, job) in roster.running_at() {
         let can_leave = target.stays(index)
             && job.mobility == Mobility::Checkpoint
-            && can_pause(policy, cluster, &swap, job);
+            && can_pause(question, &swap, job);
         let here = job
             .running_on()
             .filter(|here| can_leave && drains(cluster, here));

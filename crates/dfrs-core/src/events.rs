@@ -9,7 +9,7 @@ use crate::policy::{Periodic, Policy, Submission};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Events {
     /// Jobs ended, or something else gave memory back.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
     /// Jobs that were submitted, or that are tried again, in the order in which they are decided
     /// about. Those that run already, and those that the roster does not have, do no harm.
@@ -17,10 +17,10 @@ pub struct Events {
     pub submitted: Vec<JobId>,
     /// Nodes came, went or changed state. It is decided about as the end of a job is: both may
     /// leave room for waiting jobs.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nodes_changed: bool,
     /// The period elapsed.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub period: bool,
 }
 
@@ -66,11 +66,6 @@ impl Events {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// One of the questions of which a decision consists (TPDS, Section 4.4).

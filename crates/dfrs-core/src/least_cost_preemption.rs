@@ -114,15 +114,12 @@ struct Service<'b, 'a> {
 
 impl<'b, 'a> Service<'b, 'a> {
     fn of(state: &'b mut DecisionState<'a>, is_period: bool) -> Self {
+        let (policy, roster) = (state.question.policy, state.question.roster);
         Self {
             room: FitCache::of(&state.usage),
             room_on_one: None,
             feasibility: PreemptionFeasibility::default(),
-            deferred: DeferredJobs::of(
-                state.question.policy.run_time_hint(),
-                state.question.roster,
-                state.question.now,
-            ),
+            deferred: DeferredJobs::of(policy.run_time_hint(), roster, state.question.now),
             idle_capacity: None,
             longest: None,
             reservation: None,
@@ -357,11 +354,8 @@ impl<'b, 'a> Service<'b, 'a> {
     /// Whether there is idle CPU for the job; then it is there.
     fn start_on_idle(&mut self, index: usize, job: &Job) -> bool {
         let window = self.window(job);
-        let (cluster, usage, swap) = (
-            self.state.question.cluster,
-            &self.state.usage,
-            &self.state.swap,
-        );
+        let cluster = self.state.question.cluster;
+        let (usage, swap) = (&self.state.usage, &self.state.swap);
         let found = match &mut self.reservation {
             Some(reservation) if window != Window::Any => {
                 reservation.find_idle(cluster, swap, window, job)
@@ -445,9 +439,8 @@ impl<'b, 'a> Service<'b, 'a> {
         let Some(class) = self.class(job) else {
             return false;
         };
-        if self.feasibility.cannot_fit(&*self.state, class, job)
-            || self.state.question.stop.is_due()
-        {
+        let stop = self.state.question.stop;
+        if self.feasibility.cannot_fit(&*self.state, class, job) || stop.is_due() {
             return false;
         }
         let Some(arrived) = victims::make_room(

@@ -338,7 +338,7 @@ pub(crate) fn mark(
     usage: &mut Usage,
     swap: &mut SwapUsage,
 ) -> Option<(Vec<usize>, Mapping)> {
-    let (policy, cluster) = (question.policy, question.cluster);
+    let cluster = question.cluster;
     let mut room = TaskSlots::new(cluster, usage, job);
     let mut marked = Vec::new();
     for victim in victims {
@@ -348,7 +348,7 @@ pub(crate) fn mark(
         let running = &cluster.jobs[victim];
         let Some(mapping) = running
             .running_on()
-            .filter(|_| can_pause(policy, cluster, swap, running))
+            .filter(|_| can_pause(question, swap, running))
         else {
             continue;
         };

@@ -125,7 +125,7 @@ impl<'a> Remap<'a> {
         for (index, job) in roster.running_at() {
             let can_go = !must_stay[index]
                 && job.mobility != Mobility::Restart
-                && can_pause(policy, cluster, &swap, job);
+                && can_pause(question, &swap, job);
             if can_go {
                 let pin = pin(question, &usage, job);
                 candidates.push(RemapCandidate { index, job, pin });

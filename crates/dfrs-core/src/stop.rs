@@ -1,23 +1,15 @@
 //! Ending a decision in the middle.
 
 use std::cell::Cell;
-use std::fmt;
 
 /// So many small steps are taken between two questions whether a decision may go on: each takes
 /// some microseconds on a large cluster, and so may the answer.
 const STEPS: u32 = 64;
 
 /// A decision might not go on, and was ended before it was found. It has changed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the decision was ended before it was found")]
 pub struct Stopped;
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the decision was ended before it was found")
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 /// Whether a decision is to stop. From then on all that is found is of no use, and thrown away.
 pub(crate) struct Stop<'a> {

@@ -2,7 +2,7 @@
 
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility, NodeState};
 use crate::plan::Reason;
-use crate::policy::Policy;
+use crate::question::Question;
 use crate::units::Span;
 use crate::usage::SwapUsage;
 
@@ -194,12 +194,13 @@ pub(crate) fn waits(job: &Job) -> bool {
 /// would have to come back there.
 ///
 /// A job that was paused or moved as often as the budget allows cannot.
-pub(crate) fn can_pause(policy: &Policy, cluster: &Cluster, swap: &SwapUsage, job: &Job) -> bool {
-    may_pause(policy, cluster, job) && has_swap(swap, job)
+pub(crate) fn can_pause(question: Question<'_>, swap: &SwapUsage, job: &Job) -> bool {
+    may_pause(question, job) && has_swap(swap, job)
 }
 
 /// As [`can_pause`], but without regard to the swap: this does not change while a decision is made.
-pub(crate) fn may_pause(policy: &Policy, cluster: &Cluster, job: &Job) -> bool {
+pub(crate) fn may_pause(question: Question<'_>, job: &Job) -> bool {
+    let (policy, cluster) = (question.policy, question.cluster);
     let JobState::Running(mapping) = &job.state else {
         return false;
     };

@@ -82,9 +82,7 @@ impl NodeUsage {
             has_cpu: !self.cpu.is_zero(),
         })
     }
-}
 
-impl NodeUsage {
     /// What the ceilings leave to such a job.
     fn load_left(&self, limit: LoadLimit) -> Cores {
         // Without a ceiling nodes do not differ in this.

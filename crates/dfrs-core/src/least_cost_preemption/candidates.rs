@@ -30,16 +30,12 @@ pub(super) fn is_preemptible(job: &Job) -> bool {
 pub(super) fn preemptible<'b>(
     state: &'b DecisionState<'_>,
 ) -> impl Iterator<Item = (usize, &'b Job, &'b Mapping)> {
-    state
-        .question
-        .roster
-        .running_at()
-        .filter_map(|(index, job)| {
-            let may =
-                job.virtual_time > Span::ZERO && is_preemptible(job) && state.target.stays(index);
-            let mapping = job.running_on().filter(|_| may)?;
-            Some((index, job, mapping))
-        })
+    let running = state.question.roster.running_at();
+    running.filter_map(|(index, job)| {
+        let may = job.virtual_time > Span::ZERO && is_preemptible(job) && state.target.stays(index);
+        let mapping = job.running_on().filter(|_| may)?;
+        Some((index, job, mapping))
+    })
 }
 
 /// A running job that may be preempted.
@@ -69,7 +65,7 @@ impl PreemptionCandidates {
             members: Vec::new(),
             on: vec![Vec::new(); state.question.cluster.nodes.len()],
         };
-        let may_pause = |job: &Job| may_pause(state.question.policy, state.question.cluster, job);
+        let may_pause = |job: &Job| may_pause(state.question, job);
         for (index, job, mapping) in preemptible(state).filter(|(_, job, _)| may_pause(job)) {
             let number = u32::try_from(candidates.members.len()).unwrap_or(u32::MAX);
             for node in mapping.nodes() {

@@ -55,14 +55,7 @@ fn without_preemptible(state: &DecisionState<'_>, class: PreemptionClass) -> Opt
     };
     let mut left: Option<Usage> = None;
     for (_, job, mapping) in preemptible(state) {
-        if job.virtual_time >= least
-            && can_pause(
-                state.question.policy,
-                state.question.cluster,
-                &state.swap,
-                job,
-            )
-        {
+        if job.virtual_time >= least && can_pause(state.question, &state.swap, job) {
             let usage = left.get_or_insert_with(|| state.usage.clone());
             usage.remove(job, mapping);
         }

@@ -40,7 +40,7 @@ pub(super) fn move_single_jobs(state: &mut DecisionState<'_>) -> bool {
             job.mobility == Mobility::Checkpoint
                 && state.target.stays(*index)
                 && !policy.protects(job, state.question.now)
-                && can_pause(policy, cluster, &state.swap, job)
+                && can_pause(state.question, &state.swap, job)
         })
         .filter_map(|(index, job)| {
             let share = equal_share(state, job.running_on()?);
@@ -133,13 +133,9 @@ impl OwnYields {
 
 /// The yields of all that would run, ascending by job.
 fn yields(state: &DecisionState<'_>, target: &Target) -> Vec<(JobId, Yield)> {
-    let placed = state.question.roster.placed(target);
-    yields_of_placed(
-        state.question.policy,
-        state.question.cluster,
-        state.question.now,
-        &placed,
-    )
+    let question = state.question;
+    let placed = question.roster.placed(target);
+    yields_of_placed(question.policy, question.cluster, question.now, &placed)
 }
 
 fn share_of(yields: &[(JobId, Yield)], job: JobId) -> f64 {
