@@ -350,7 +350,7 @@ mod tests {
         assert!(slurm.0.borrow().handed_over);
         let error = slurm.0.borrow().errors[0].clone();
         assert!(error.ends_with("for 10 minutes; then one retry"), "{error}");
-        assert_eq!(breaker.life.status().rearms, Some(2610.0));
+        assert_eq!(breaker.life.status().reset_at, Some(2610.0));
         for seconds in 2010..2610 {
             breaker.tick(seconds);
             assert!(!breaker.is_reset_due(seconds));

@@ -39,7 +39,7 @@ pub struct NodeDaemons {
     store: Arc<NodeFactsStore>,
     traffic: Arc<Traffic>,
     orders: Sender<order_sender::SenderEvent>,
-    questions: Sender<node_poller::PollerEvent>,
+    polls: Sender<node_poller::PollerEvent>,
     threads: Vec<Watched>,
 }
 
@@ -59,8 +59,8 @@ impl NodeDaemons {
         let traffic = Arc::<Traffic>::default();
         let (orders, news) = channel();
         let sender = OrderSender::new(link, &orders, (&store, &traffic), log, timing, generation);
-        let (questions, answers) = channel();
-        let poller = NodePoller::new(link, &questions, (&store, &traffic), timing);
+        let (polls, answers) = channel();
+        let poller = NodePoller::new(link, &polls, (&store, &traffic), timing);
         let threads = vec![
             Watched::start("dfrs_push", log, sender, move |sender| sender.run(&news))?,
             Watched::start("dfrs_probe", log, poller, move |poller| {
@@ -71,7 +71,7 @@ impl NodeDaemons {
             store,
             traffic,
             orders,
-            questions,
+            polls,
             threads,
         })
     }
@@ -94,7 +94,7 @@ impl Daemons for NodeDaemons {
         };
         // The receivers live as long as the threads, which end only after `stop`.
         let polled = node_poller::PollerEvent::Orders(polled);
-        let _ = self.questions.send(polled);
+        let _ = self.polls.send(polled);
         let _ = self
             .orders
             .send(order_sender::SenderEvent::Orders(changes, number));
@@ -109,7 +109,7 @@ impl Daemons for NodeDaemons {
     }
 
     fn stop(&mut self) {
-        let _ = self.questions.send(node_poller::PollerEvent::Stop);
+        let _ = self.polls.send(node_poller::PollerEvent::Stop);
         let _ = self.orders.send(order_sender::SenderEvent::Stop);
         for thread in self.threads.drain(..) {
             thread.stop(SHUTDOWN_TIMEOUT);

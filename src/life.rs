@@ -234,7 +234,7 @@ impl PluginLife {
             since: tripped.map(|(at, _)| seconds(*at)),
             why: tripped.map(|(_, why)| why.clone()),
             trips: self.history.trips,
-            rearms: self.reset_at().map(seconds),
+            reset_at: self.reset_at().map(seconds),
         }
     }
 

@@ -150,7 +150,7 @@ mod tests {
         for part in [
             PassPart::Look,
             PassPart::Decide,
-            PassPart::Ask,
+            PassPart::Query,
             PassPart::Decide,
         ] {
             stopwatch.begin(part);

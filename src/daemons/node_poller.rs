@@ -72,7 +72,7 @@ impl NodePoller {
             if !self.stops {
                 self.poll_due(self.uptime.now());
             }
-            self.traffic.set_questions(self.schedule.under_way());
+            self.traffic.set_queries(self.schedule.under_way());
         }
         self.in_flight.abandon();
     }

@@ -10,7 +10,7 @@ pub struct Traffic {
     due: AtomicUsize,
     under_way: AtomicUsize,
     late: AtomicUsize,
-    questions: AtomicUsize,
+    queries: AtomicUsize,
 }
 
 impl Traffic {
@@ -22,8 +22,8 @@ impl Traffic {
     }
 
     /// Queries under way.
-    pub(super) fn set_questions(&self, questions: usize) {
-        self.questions.store(questions, Ordering::Relaxed);
+    pub(super) fn set_queries(&self, queries: usize) {
+        self.queries.store(queries, Ordering::Relaxed);
     }
 
     /// For the status file.
@@ -36,7 +36,7 @@ impl Traffic {
             due: read(&self.due),
             under_way: read(&self.under_way),
             late: read(&self.late),
-            questions: read(&self.questions),
+            queries: read(&self.queries),
         }
     }
 }

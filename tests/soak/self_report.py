@@ -29,7 +29,7 @@ class SelfReport(Watcher):
 
     def most_lowered(self):
         """(how many jobs at once counted with less than they requested, of how many)"""
-        return max(((status["fares"]["lowered"], status["fares"]["sharing"]) for status in self.seen), default=(0, 0))
+        return max(((status["job_metrics"]["lowered"], status["job_metrics"]["sharing"]) for status in self.seen), default=(0, 0))
 
     def table(self):
         if not self.seen:
@@ -42,5 +42,5 @@ class SelfReport(Watcher):
             usual = sorted(spread["lately"]["p50"] for spread in spreads)[len(spreads) // 2]
             yield (f"a pass, {name}: {usual / 1000:.1f} ms, the longest {max(s['max'] for s in spreads) / 1000:.0f} ms; "
                    f"{max(spread['lately']['count'] for spread in spreads)} passes a minute at most")
-        late = max(status["couriers"]["late"] for status in self.seen)
+        late = max(status["messages"]["late"] for status in self.seen)
         yield f"messages to nodes late at once: {late} at most"

@@ -7,7 +7,7 @@ pub enum PassPart {
     /// Brings what is known of Slurm up to date.
     Look,
     /// Queries Slurm which pending jobs may start.
-    Ask,
+    Query,
     /// Decides, and checks the plan.
     Decide,
     /// Requests steps of jobs from Slurm.
@@ -15,18 +15,18 @@ pub enum PassPart {
     /// Allocates CPU, and moves time limits.
     Share,
     /// Updates the nodes, the users, the journal and the state file.
-    Note,
+    Publish,
 }
 
 impl PassPart {
     /// All parts, in the order of a pass.
     pub const ALL: [Self; 6] = [
         Self::Look,
-        Self::Ask,
+        Self::Query,
         Self::Decide,
         Self::Act,
         Self::Share,
-        Self::Note,
+        Self::Publish,
     ];
 
     /// One word.
@@ -34,11 +34,11 @@ impl PassPart {
     pub fn name(self) -> &'static str {
         match self {
             Self::Look => "look",
-            Self::Ask => "ask",
+            Self::Query => "query",
             Self::Decide => "decide",
             Self::Act => "act",
             Self::Share => "share",
-            Self::Note => "note",
+            Self::Publish => "publish",
         }
     }
 }

@@ -40,14 +40,14 @@ pub struct Status {
     pub jobs: JobCounts,
     /// Yields and stretches of these jobs.
     #[serde(default)]
-    pub fares: JobMetrics,
+    pub job_metrics: JobMetrics,
     /// What was done with jobs.
     #[serde(default)]
     pub done: ActionCounts,
     /// The nodes of its partitions.
     pub nodes: NodeCounts,
     /// Messages to the nodes.
-    pub couriers: MessageCounts,
+    pub messages: MessageCounts,
     /// The passes.
     pub passes: Passes,
     /// The shim's locks.
@@ -85,7 +85,7 @@ pub struct BreakerStatus {
     /// How often it was tripped since an administrator last requested a start.
     pub trips: u32,
     /// When DFRS resumes by itself, if it does.
-    pub rearms: Option<f64>,
+    pub reset_at: Option<f64>,
 }
 
 /// Numbers of jobs, each of which is in one of these. The waiting rest of an array is one job.
@@ -202,8 +202,8 @@ pub struct MessageCounts {
     pub under_way: u32,
     /// Messages under way that are late: a node of theirs hangs.
     pub late: u32,
-    /// Questions that are under way.
-    pub questions: u32,
+    /// Queries that are under way.
+    pub queries: u32,
 }
 
 /// The passes.

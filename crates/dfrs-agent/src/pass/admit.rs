@@ -21,7 +21,7 @@ use admission::{MAX_QUERIES, MAX_READS};
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Queries Slurm about the pending jobs for which it is not known whether they may start.
     pub(super) fn admit(&mut self, seen: &Observation, now: Time) {
-        self.probe.begin(PassPart::Ask);
+        self.probe.begin(PassPart::Query);
         let fresh = self.lists.take_fresh();
         let max = match self.config.mode {
             Mode::Full => MAX_QUERIES,

@@ -55,7 +55,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
         self.follow(seen, now);
-        self.probe.begin(PassPart::Note);
+        self.probe.begin(PassPart::Publish);
         events.period
     }
 
@@ -211,7 +211,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let known = self.queue.admission.queried_at(now);
         let starts = starts.iter().copied();
         let unknown = starts.filter(|id| !known.contains(id)).collect();
-        self.probe.begin(PassPart::Ask);
+        self.probe.begin(PassPart::Query);
         let all = self.query_may_start(unknown, seen, now);
         self.probe.begin(PassPart::Decide);
         all

@@ -42,7 +42,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// [`Self::publish`].
     pub(super) fn publish_all(&mut self, seen: &mut Observation, changed: bool, now: Time) {
         self.repeat_resumptions(seen, now);
-        self.probe.begin(PassPart::Note);
+        self.probe.begin(PassPart::Publish);
         self.follow_giving_back(seen, now);
         self.publish(seen, changed, now);
         // What the journal says by now survives, too; it changes no place.

@@ -118,30 +118,30 @@ impl MetricsWriter<'_> {
                 ("slurm", waits_for.slurm.into()),
             ],
         )?;
-        let fares = &status.fares;
+        let metrics = &status.job_metrics;
         self.gauge(
             "dfrs_jobs_sharing",
             "Jobs that have a share of their nodes' CPU",
-            fares.sharing.into(),
+            metrics.sharing.into(),
         )?;
         self.gauge(
             "dfrs_jobs_lowered",
             "Jobs of these that count with less than they asked for, as they live on less",
-            fares.lowered.into(),
+            metrics.lowered.into(),
         )?;
         self.gauges(
             "dfrs_yield",
             "CPU allocated over CPU needed of these jobs; 1 if there are none",
             "statistic",
-            &[("lowest", fares.lowest_yield), ("mean", fares.mean_yield)],
+            &[("lowest", metrics.lowest_yield), ("mean", metrics.mean_yield)],
         )?;
         self.gauges(
             "dfrs_stretch",
             "Time in the system over work done, 10 s at least, of jobs in the system; 1 if there are none",
             "statistic",
             &[
-                ("mean", fares.mean_stretch),
-                ("largest", fares.largest_stretch),
+                ("mean", metrics.mean_stretch),
+                ("largest", metrics.largest_stretch),
             ],
         )?;
         let done = &status.done;
@@ -172,26 +172,26 @@ impl MetricsWriter<'_> {
             "Nodes whose dfrsd does not answer",
             nodes.silent.into(),
         )?;
-        let senders = &status.couriers;
+        let messages = &status.messages;
         self.gauge(
             "dfrs_nodes_due",
             "Nodes that wait for a message with orders",
-            senders.due.into(),
+            messages.due.into(),
         )?;
         self.gauge(
             "dfrs_messages",
             "Messages with orders that are under way",
-            senders.under_way.into(),
+            messages.under_way.into(),
         )?;
         self.gauge(
             "dfrs_messages_late",
             "Messages with orders that take longer than a second",
-            senders.late.into(),
+            messages.late.into(),
         )?;
         self.gauge(
-            "dfrs_questions",
-            "Questions to nodes that are under way",
-            senders.questions.into(),
+            "dfrs_queries",
+            "Queries to nodes that are under way",
+            messages.queries.into(),
         )
     }
 

@@ -98,18 +98,18 @@ fn causes(status: &Status) -> String {
 
 /// Nothing of a plugin that does not say it, and of no jobs.
 fn yields(status: &Status) -> String {
-    let fares = &status.fares;
-    if fares.sharing == 0 {
+    let metrics = &status.job_metrics;
+    if metrics.sharing == 0 {
         return String::new();
     }
-    let lowered = match fares.lowered {
+    let lowered = match metrics.lowered {
         0 => String::new(),
         1 => "; 1 job lives on less than it asked for".to_owned(),
         number => format!("; {number} jobs live on less than they asked for"),
     };
     format!(
         "{:.2} at least, {:.2} in the mean; stretch so far {:.2} in the mean, {:.2} at most{lowered}",
-        fares.lowest_yield, fares.mean_yield, fares.mean_stretch, fares.largest_stretch
+        metrics.lowest_yield, metrics.mean_yield, metrics.mean_stretch, metrics.largest_stretch
     )
 }
 
@@ -155,10 +155,10 @@ fn nodes(status: &Status) -> String {
 }
 
 fn messages(status: &Status) -> String {
-    let couriers = &status.couriers;
+    let messages = &status.messages;
     format!(
-        "{} nodes wait for orders, {} messages under way, of which {} late; {} questions",
-        couriers.due, couriers.under_way, couriers.late, couriers.questions
+        "{} nodes wait for orders, {} messages under way, of which {} late; {} queries",
+        messages.due, messages.under_way, messages.late, messages.queries
     )
 }
 
@@ -190,7 +190,7 @@ fn disk(status: &Status) -> String {
 fn spreads(status: &Status) -> Vec<(String, &Distribution)> {
     let (passes, locks) = (&status.passes, &status.locks);
     // In the order of a pass, whatever a later version adds.
-    let order = ["look", "ask", "decide", "act", "share", "note"];
+    let order = ["look", "query", "decide", "act", "share", "publish"];
     let place = |name: &str| {
         order
             .iter()

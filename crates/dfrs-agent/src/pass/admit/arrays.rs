@@ -41,7 +41,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let allowed = if ids.is_empty() {
             Vec::new()
         } else {
-            self.probe.begin(PassPart::Ask);
+            self.probe.begin(PassPart::Query);
             self.slurm.may_start(&ids)
         };
         let mut split = false;
