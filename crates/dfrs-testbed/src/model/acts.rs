@@ -299,16 +299,11 @@ impl ClusterModel {
 
     /// Marks what was forgotten: submissions that slurmctld does not know any more, and ends.
     fn mark_forgotten(&mut self) {
-        let jobs = &self.slurmctld.jobs;
-        let known = |label: u32| {
-            jobs.values().any(|job| {
-                job.outcome.is_none() && (job.label == label || job.more_tasks.contains(&label))
-            })
-        };
         let mut lost = Vec::new();
         for (label, program) in &mut self.programs {
-            program.forgotten |= known(*label);
-            if program.outcome == ProgramOutcome::Open && !known(*label) {
+            let is_known = self.slurmctld.knows(*label);
+            program.forgotten |= is_known;
+            if program.outcome == ProgramOutcome::Open && !is_known {
                 lost.push(*label);
             }
         }

@@ -2,6 +2,7 @@
 //! queue, by memory (as with `OverSubscribe=FORCE`).
 
 use super::cluster::ClusterModel;
+use super::slurmctld::NodeEntry;
 use dfrs_agent::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
 impl ClusterModel {
@@ -33,10 +34,7 @@ impl ClusterModel {
         }
         let (mut left, mut places) = (job.request.tasks, Vec::new());
         for node in &self.slurmctld.nodes {
-            if node.partition != job.partition || node.down || node.drained || node.left {
-                continue;
-            }
-            if !self.is_open(node.seen.index, job) {
+            if !self.is_open(node, job) {
                 continue;
             }
             let free_memory = self.free_memory(node.seen.index);
@@ -64,10 +62,8 @@ impl ClusterModel {
     /// The fewest nodes that a job allows whose nodes make its tasks.
     fn fewest_nodes(&self, job: &ObservedJob, each: u32) -> Option<Vec<ObservedPlace>> {
         let wanted = job.request.min_nodes.max(1) as usize;
-        let open = self.slurmctld.nodes.iter().filter(|node| {
-            let usable = !node.down && !node.drained && !node.left;
-            usable && node.partition == job.partition && self.is_open(node.seen.index, job)
-        });
+        let nodes = self.slurmctld.nodes.iter();
+        let open = nodes.filter(|node| self.is_open(node, job));
         let per_task = job.request.memory * u64::from(job.request.cpus_per_task.max(1) * each);
         let needed = if job.request.memory_per_cpu {
             per_task
@@ -86,17 +82,13 @@ impl ClusterModel {
 
     /// Whether a job may start there beside what is there. Slurm starts nothing where a job is
     /// completing.
-    fn is_open(&self, node: u32, job: &ObservedJob) -> bool {
-        !self.completes_on(node) && !self.slurmctld.conflicts_with_exclusive(node, job)
-    }
-
-    fn completes_on(&self, node: u32) -> bool {
-        let mut completing = self
-            .slurmctld
-            .jobs
-            .values()
-            .filter(|job| job.seen.completing);
-        completing.any(|job| job.seen.places.iter().any(|place| place.node == node))
+    fn is_open(&self, node: &NodeEntry, job: &ObservedJob) -> bool {
+        let index = node.seen.index;
+        let mut jobs = self.slurmctld.jobs.values();
+        node.is_open()
+            && node.partition == job.partition
+            && !jobs.any(|other| other.seen.completing && other.is_on(index))
+            && !self.slurmctld.conflicts_with_exclusive(index, job)
     }
 
     /// MiB that are free on a node by Slurm's accounting.

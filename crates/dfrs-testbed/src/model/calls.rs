@@ -1,6 +1,6 @@
 //! What slurmctld does when it is called: DFRS's calls through the shim, and operators' commands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use dfrs_core::Span;
 use dfrs_proto::journal::JobOutcome;
@@ -118,8 +118,7 @@ impl ClusterModel {
             .collect();
         let usable = |place: &ObservedPlace| {
             let node = self.slurmctld.nodes.get(place.node as usize);
-            let usable = node.is_some_and(|node| !node.down && !node.drained && !node.left);
-            usable
+            node.is_some_and(super::NodeEntry::is_open)
                 && self.fits(place.node, place.memory_mib)
                 && !self.slurmctld.conflicts_with_users(place.node, &job.seen)
                 && !self.is_kept_off(job, place.node)
@@ -204,23 +203,13 @@ impl ClusterModel {
                 gauges: vec![None; parts.len()],
                 phase: phase_at(kept, work, uses.len()),
                 uses,
-                held_back: None,
                 parts,
                 alive,
-                began: false,
-                stopped: false,
-                ends: false,
-                warning_ended: None,
-                unsignalled: BTreeSet::new(),
-                parked_at_end: BTreeSet::new(),
-                cold_mib: BTreeMap::new(),
-                kept_swap_mib: BTreeMap::new(),
                 kept: done,
                 done,
                 work,
-                rate: 0.0,
                 counted: self.now,
-                version: 0,
+                ..ModelRun::default()
             },
         );
         self.after(after, ModelEvent::Launched(run));

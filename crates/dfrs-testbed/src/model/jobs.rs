@@ -95,12 +95,9 @@ impl ClusterModel {
             .programs
             .get(&label)
             .is_some_and(|program| program.outcome == ProgramOutcome::Open);
-        let known = self.slurmctld.jobs.values().any(|job| {
-            job.outcome.is_none() && (job.label == label || job.more_tasks.contains(&label))
-        });
         if !self.serves {
             self.after(dfrs_core::Span(5 * SECOND), ModelEvent::SubmitAgain(label));
-        } else if open && !known {
+        } else if open && !self.slurmctld.knows(label) {
             self.queue_up(label, 1);
         }
     }

@@ -58,8 +58,12 @@ impl ClusterModel {
             (seen.held, seen.on_hold, seen.priority) = (true, true, 0);
             self.updated();
         }
-        if steps > 0 {
-            let after = Span(i64::from(steps) * SECOND);
+        self.schedule_step(id, steps);
+    }
+
+    fn schedule_step(&mut self, id: u64, seconds: u32) {
+        if seconds > 0 {
+            let after = Span(i64::from(seconds) * SECOND);
             self.after(after, ModelEvent::Step(id));
         }
     }
@@ -76,10 +80,7 @@ impl ClusterModel {
             seen.last_launch_seconds = now;
             self.updated();
         }
-        if steps > 0 {
-            let after = Span(i64::from(steps) * SECOND);
-            self.after(after, ModelEvent::Step(id));
-        }
+        self.schedule_step(id, steps);
     }
 
     /// The job of this run, if slurmctld is there and shows it as running.
@@ -130,12 +131,8 @@ impl ClusterModel {
         self.note(format!("duplicate {job}"));
         self.slurmctld.nodes[node as usize].drained = true;
         self.updated();
-        let known = self
-            .slurmctld
-            .jobs
-            .get(&job)
-            .is_some_and(|entry| entry.run == id);
-        if known {
+        let entry = self.slurmctld.jobs.get(&job);
+        if entry.is_some_and(|entry| entry.run == id) {
             self.handle_node_loss(job);
         }
         true
@@ -191,16 +188,21 @@ impl ClusterModel {
             return;
         };
         (run.ends, run.warning_ended) = (true, Some(how));
-        let (job, nodes) = (run.job, run.alive.clone());
-        let nodes: Vec<u32> = nodes.into_iter().collect();
+        let job = run.job;
+        let nodes: Vec<u32> = run.alive.iter().copied().collect();
         let word = if how == JobOutcome::Failed {
             "died"
         } else {
             "saved"
         };
         self.note(format!("{word} {job}"));
-        self.rate(&nodes);
-        let after = self.latency_on(self.settings.message, [2, id, 0], nodes.into_iter());
+        self.report_end(id, &nodes);
+    }
+
+    /// The processes on these nodes have ended by themselves, which slurmctld learns.
+    fn report_end(&mut self, id: u64, nodes: &[u32]) {
+        self.rate(nodes);
+        let after = self.latency_on(self.settings.message, [2, id, 0], nodes.iter().copied());
         self.after(after, ModelEvent::Reported(id));
     }
 
@@ -216,9 +218,7 @@ impl ClusterModel {
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
         self.close(label, ProgramOutcome::Finished);
         self.note(format!("finished {job}"));
-        self.rate(&nodes);
-        let after = self.latency_on(self.settings.message, [2, id, 0], nodes.into_iter());
-        self.after(after, ModelEvent::Reported(id));
+        self.report_end(id, &nodes);
     }
 
     /// slurmstepd tries again until slurmctld answers.
@@ -257,13 +257,10 @@ impl ClusterModel {
     /// slurmctld ends jobs over their time limit.
     pub(super) fn look_at_limits(&mut self) {
         let now = self.clock_seconds();
-        let running = self
-            .slurmctld
-            .jobs
-            .values()
-            .filter(|job| job.seen.state == ObservedState::Running && job.seen.end_seconds > 0);
+        let jobs = self.slurmctld.jobs.values();
+        let running = jobs.filter(|job| job.seen.state == ObservedState::Running);
         let over: Vec<u32> = running
-            .filter(|job| job.seen.end_seconds <= now)
+            .filter(|job| (1..=now).contains(&job.seen.end_seconds))
             .map(|job| job.seen.id)
             .collect();
         for id in over {
@@ -309,13 +306,17 @@ impl ClusterModel {
     pub(super) fn set_down(&mut self, node: u32) {
         self.slurmctld.nodes[node as usize].down = true;
         self.updated();
-        let here = self.slurmctld.jobs.values().filter(|job| {
-            job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
-        });
-        let jobs: Vec<(u32, u64, bool)> = here
+        self.lose_jobs_on(node, &[]);
+    }
+
+    /// The processes of jobs on this node are lost, but for these runs.
+    fn lose_jobs_on(&mut self, node: u32, left: &[u64]) {
+        let jobs = self.slurmctld.jobs.values();
+        let lost: Vec<(u32, u64, bool)> = jobs
+            .filter(|job| job.may_have_processes() && job.is_on(node) && !left.contains(&job.run))
             .map(|job| (job.seen.id, job.run, job.has_nodes()))
             .collect();
-        for (id, run, had_nodes) in jobs {
+        for (id, run, had_nodes) in lost {
             if had_nodes {
                 self.handle_node_loss(id);
             } else {
@@ -326,11 +327,8 @@ impl ClusterModel {
 
     /// A job lost a node.
     fn handle_node_loss(&mut self, id: u32) {
-        let again = self
-            .slurmctld
-            .jobs
-            .get(&id)
-            .is_some_and(|job| job.seen.requeue && job.seen.batch);
+        let job = self.slurmctld.jobs.get(&id);
+        let again = job.is_some_and(|job| job.seen.requeue && job.seen.batch);
         self.note(format!("lost {id}"));
         if let Some(program) = self.program_of(id) {
             program.forgotten = true;
@@ -357,31 +355,12 @@ impl ClusterModel {
             let Some(run) = self.runs.get(id) else {
                 continue;
             };
-            let wanted = self
-                .slurmctld
-                .jobs
-                .get(&run.job)
-                .is_some_and(|job| job.run == *id && job.has_nodes());
-            if !wanted {
+            let job = self.slurmctld.jobs.get(&run.job);
+            if !job.is_some_and(|job| job.run == *id && job.has_nodes()) {
                 self.abort_stray(*id, node);
             }
         }
-        let missing: Vec<(u32, u64, bool)> = self
-            .slurmctld
-            .jobs
-            .values()
-            .filter(|job| job.may_have_processes())
-            .filter(|job| job.seen.places.iter().any(|place| place.node == node))
-            .filter(|job| !here.contains(&job.run))
-            .map(|job| (job.seen.id, job.run, job.has_nodes()))
-            .collect();
-        for (id, run, had_nodes) in missing {
-            if had_nodes {
-                self.handle_node_loss(id);
-            } else {
-                self.epilog(id, run);
-            }
-        }
+        self.lose_jobs_on(node, &here);
     }
 
     fn abort_stray(&mut self, id: u64, node: u32) {

@@ -130,17 +130,10 @@ impl ClusterModel {
         if !waits || self.gate(seen.id).is_err() {
             return false;
         }
-        let open = |node: &&NodeEntry| !node.down && !node.drained && !node.left;
-        let nodes = self.slurmctld.nodes.iter().filter(open);
+        let nodes = self.slurmctld.nodes.iter();
         let nodes: Vec<&NodeEntry> = nodes
-            .filter(|node| node.partition == seen.partition)
+            .filter(|node| node.is_open() && node.partition == seen.partition)
             .collect();
-        let is_empty = |node: &&NodeEntry| {
-            let index = node.seen.index;
-            let runs = &self.machines[index as usize].runs;
-            let kept_off = self.is_kept_off(job, index);
-            self.is_well(index) && !kept_off && self.is_empty_but_for(index, job) && runs.is_empty()
-        };
         let holds = |node: &NodeEntry| {
             let (cpus, task) = (
                 u64::from(seen.request.cpus_per_task),
@@ -157,7 +150,7 @@ impl ClusterModel {
                 .max(seen.request.min_nodes.into()),
             _ => return false,
         };
-        nodes.iter().all(is_empty) && nodes.len() as u64 >= wanted
+        nodes.iter().all(|node| self.has_room_for(node, job)) && nodes.len() as u64 >= wanted
     }
 
     /// Whether other jobs are where this one is, or their processes, for all that slurmctld knows.
@@ -180,35 +173,34 @@ impl ClusterModel {
     }
 
     fn is_empty_but_for(&self, node: u32, job: &JobEntry) -> bool {
-        let mut others = self
-            .slurmctld
-            .jobs
-            .values()
-            .filter(|other| other.may_have_processes() && other.seen.id != job.seen.id);
-        let here = |other: &JobEntry| other.seen.places.iter().any(|place| place.node == node);
-        !others.any(here) && self.machines[node as usize].runs.len() <= 1
+        let jobs = self.slurmctld.jobs.values();
+        let mut others =
+            jobs.filter(|other| other.may_have_processes() && other.seen.id != job.seen.id);
+        !others.any(|other| other.is_on(node)) && self.machines[node as usize].runs.len() <= 1
+    }
+
+    /// Whether nothing is on the node, and nothing keeps the job off it.
+    fn has_room_for(&self, node: &NodeEntry, job: &JobEntry) -> bool {
+        let index = node.seen.index;
+        self.is_well(index)
+            && !self.is_kept_off(job, index)
+            && self.is_empty_but_for(index, job)
+            && self.machines[index as usize].runs.is_empty()
     }
 
     fn has_empty_node_for(&self, job: &JobEntry) -> bool {
         let per_cpu = u64::from(job.seen.request.tasks * job.seen.request.cpus_per_task);
-        let memory = job.seen.request.memory
-            * if job.seen.request.memory_per_cpu {
-                per_cpu
-            } else {
-                1
-            };
+        let factor = match job.seen.request.memory_per_cpu {
+            true => per_cpu,
+            false => 1,
+        };
+        let memory = job.seen.request.memory * factor;
         let usable = |node: &&NodeEntry| {
-            let open = !node.down && !node.drained && !node.left;
-            open && node.partition == job.seen.partition && node.seen.memory >= memory
+            let is_own = node.is_open() && node.partition == job.seen.partition;
+            is_own && node.seen.memory >= memory
         };
         let nodes = self.slurmctld.nodes.iter().filter(usable);
-        let empty = nodes.filter(|node| {
-            let index = node.seen.index;
-            let runs = &self.machines[index as usize].runs;
-            let kept_off = self.is_kept_off(job, index);
-            let empty = self.is_empty_but_for(index, job) && runs.is_empty();
-            self.is_well(index) && !kept_off && empty
-        });
+        let empty = nodes.filter(|node| self.has_room_for(node, job));
         empty.count() >= job.seen.request.min_nodes.max(1) as usize
     }
 }

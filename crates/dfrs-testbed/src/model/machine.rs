@@ -16,7 +16,7 @@ pub(super) struct FrozenJob {
 }
 
 /// A node as it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ModelNode {
     pub(super) name: String,
     pub(super) cpus: u32,
@@ -55,19 +55,10 @@ impl ModelNode {
             name,
             cpus,
             on: true,
-            boots: false,
             answers: true,
             slowness: 1,
             has_dfrsd: true,
-            orders: BTreeMap::new(),
-            counted_swap_mib: 0,
-            generation: 0,
-            in_touch: false,
-            heard: Time(0),
-            expires: false,
-            expired: false,
-            frozen: BTreeMap::new(),
-            runs: BTreeSet::new(),
+            ..Self::default()
         }
     }
 

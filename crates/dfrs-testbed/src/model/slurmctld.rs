@@ -53,6 +53,12 @@ impl JobEntry {
         )
     }
 
+    /// Whether one of its places is on this node.
+    #[must_use]
+    pub fn is_on(&self, node: u32) -> bool {
+        self.seen.places.iter().any(|place| place.node == node)
+    }
+
     /// Whether its processes may be there: it has nodes, or its former ones are ending.
     #[must_use]
     pub fn may_have_processes(&self) -> bool {
@@ -83,6 +89,13 @@ pub struct NodeEntry {
     pub silent_since: Option<i64>,
 }
 
+impl NodeEntry {
+    /// Whether it takes work of its partition.
+    pub(super) fn is_open(&self) -> bool {
+        !self.down && !self.drained && !self.left
+    }
+}
+
 /// Everything that slurmctld saves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slurmctld {
@@ -111,9 +124,8 @@ impl Slurmctld {
     /// Whether another user has a node for their jobs alone there, or this job would and others are
     /// there, or jobs of another label are.
     pub(super) fn conflicts_with_users(&self, node: u32, wanted: &ObservedJob) -> bool {
-        let mut here = self.jobs.values().filter(|job| {
-            job.may_have_processes() && job.seen.places.iter().any(|place| place.node == node)
-        });
+        let jobs = self.jobs.values();
+        let mut here = jobs.filter(|job| job.may_have_processes() && job.is_on(node));
         here.any(|job| {
             let refuses = job.seen.request.exclusive_user || wanted.request.exclusive_user;
             job.seen.request.mcs_label != wanted.request.mcs_label
@@ -147,6 +159,13 @@ impl Slurmctld {
             }
         }
         any
+    }
+
+    /// Whether there is a job, not ended, of the submission with this label.
+    pub(super) fn knows(&self, label: u32) -> bool {
+        self.jobs.values().any(|job| {
+            job.outcome.is_none() && (job.label == label || job.more_tasks.contains(&label))
+        })
     }
 
     pub(super) fn running_of(&self, user: u32) -> usize {

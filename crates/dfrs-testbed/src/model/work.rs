@@ -14,7 +14,7 @@ use super::machine::{FrozenJob, ModelNode, swapped};
 const STUCK_TIMEOUT: Span = Span(2_000_000);
 
 /// The processes of one job from one start to their end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ModelRun {
     pub(super) job: u32,
     pub(super) label: u32,

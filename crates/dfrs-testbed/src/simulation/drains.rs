@@ -35,17 +35,9 @@ impl DrainRule {
 
 /// What is wrong with this node's reason.
 fn wrong_on(node: &crate::model::NodeEntry, model: &ClusterModel) -> Option<String> {
-    let here = |job: &&JobEntry| {
-        let mut places = job.seen.places.iter();
-        places.any(|place| place.node == node.seen.index)
-    };
     let suspended = |job: &&JobEntry| job.seen.state == ObservedState::Suspended;
-    let stopped: Vec<&JobEntry> = model
-        .jobs()
-        .values()
-        .filter(suspended)
-        .filter(here)
-        .collect();
+    let stopped = model.jobs().values().filter(suspended);
+    let stopped: Vec<&JobEntry> = stopped.filter(|job| job.is_on(node.seen.index)).collect();
     // Of the others it is DFRS's to know whether it or an operator has stopped them.
     let is_parked = |job: &&&JobEntry| !job.seen.is_counted();
     let least = stopped.iter().filter(is_parked).count();

@@ -27,9 +27,7 @@ pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
                 let least = draw.one_of(&[0, 0, 200, 500]);
                 submission.work = submission.work.max(Span(least * SECOND));
             }
-            Act::Configure(conf) if always => {
-                add_to_text(conf, MEASURED);
-            }
+            Act::Configure(conf) if always => add_to_text(conf, MEASURED),
             _ => {}
         }
     }

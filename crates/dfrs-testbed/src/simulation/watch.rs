@@ -38,7 +38,7 @@ const EXPECTED_ERRORS: [&str; 4] = [
 type BrokenRule = (&'static str, String);
 
 /// What is remembered from one look to the next.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Watch {
     /// Jobs that an operator suspended.
     suspended: BTreeSet<u32>,
@@ -58,7 +58,7 @@ pub(super) struct Watch {
     frozen: BTreeMap<u32, Time>,
     errors: Vec<Time>,
     looked: Time,
-    journal: Validator,
+    journal: WatchedJournal,
     caps: Caps,
     thawed: Thawed,
     drains: DrainRule,
@@ -69,35 +69,16 @@ pub(super) struct Watch {
     pub(super) transcript: Option<Vec<(Time, String)>>,
 }
 
-/// A journal of which nothing was read yet. How far a job is by it is not looked at.
-fn journal() -> Validator {
-    Validator::new(Tolerance {
-        relative: 1.0,
-        absolute: Span(i64::MAX / 2),
-    })
-}
+/// Reads a journal. How far a job is by it is not looked at.
+#[derive(Debug)]
+struct WatchedJournal(Validator);
 
-impl Default for Watch {
+impl Default for WatchedJournal {
     fn default() -> Self {
-        Self {
-            suspended: BTreeSet::new(),
-            resumed: BTreeMap::new(),
-            by_backfill: BTreeSet::new(),
-            is_shadow: false,
-            is_off: false,
-            unwatched: None,
-            could_run: BTreeMap::new(),
-            frozen: BTreeMap::new(),
-            errors: Vec::new(),
-            looked: Time(0),
-            journal: journal(),
-            caps: Caps::default(),
-            thawed: Thawed::default(),
-            drains: DrainRule::default(),
-            reasons: ReasonRule::default(),
-            lossy: Time(0),
-            transcript: None,
-        }
+        Self(Validator::new(Tolerance {
+            relative: 1.0,
+            absolute: Span(i64::MAX / 2),
+        }))
     }
 }
 
@@ -168,7 +149,7 @@ impl Watch {
         self.reasons
             .follow(event)
             .map_err(|what| ("the journal says why", what))?;
-        self.journal.push(line, event);
+        self.journal.0.push(line, event);
         self.caps.follow(&event.kind);
         if self.transcript.is_some() {
             self.write_down(now, &format!("journal: {:?}", event.kind));
@@ -421,8 +402,8 @@ impl Watch {
             let what = "what was parked is given back, and shadow mode has not begun".to_owned();
             return Err(("shadow watches", what));
         }
-        let journal = std::mem::replace(&mut self.journal, journal());
-        match journal.finish().into_iter().next() {
+        let journal = std::mem::take(&mut self.journal);
+        match journal.0.finish().into_iter().next() {
             Some(violation) => Err(("the journal is valid", violation.to_string())),
             None => Ok(()),
         }
