@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::clock::{cpu_time, major_faults};
-use crate::memory::{Ballast, Corrupted};
+use crate::memory::Ballast;
 use crate::pace::{Pace, PaceStep};
 
 /// In this time all memory is used once. Less often than this a page would hardly be "in use".
@@ -73,7 +73,7 @@ impl BurnTask {
     ///
     /// # Errors
     /// When the task's memory does not hold what it wrote there.
-    pub fn advance(&mut self) -> Result<(), Corrupted> {
+    pub fn advance(&mut self) -> Result<(), String> {
         match self.pace.step(self.started.elapsed(), cpu_time()) {
             PaceStep::SleepUntil(until) => sleep(until.saturating_sub(self.started.elapsed())),
             PaceStep::BurnUntil(until) if self.ballast.is_full() => {
@@ -96,7 +96,7 @@ impl BurnTask {
     }
 
     /// Fetching pages back from swap costs CPU time, which is not work.
-    fn use_memory(&mut self) -> Result<(), Corrupted> {
+    fn use_memory(&mut self) -> Result<(), String> {
         let (before, fetched) = (cpu_time(), major_faults());
         self.ballast.sweep(self.pages_per_slice)?;
         if major_faults() != fetched {

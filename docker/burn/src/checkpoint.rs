@@ -1,63 +1,40 @@
 //! The checkpoint file: one line, `dfrs-burn 1 WORK_DONE`, in CPU seconds.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
 const HEADER: &str = "dfrs-burn 1 ";
 
-/// Why a checkpoint could not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckpointError {
-    /// The file cannot be read or written.
-    #[error("checkpoint {path}: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is there and is not a checkpoint.
-    #[error(
-        "checkpoint {path}: not a checkpoint of dfrs-burn; remove it to start from the beginning"
-    )]
-    Malformed {
-        /// The file.
-        path: String,
-    },
-}
-
 /// Replaces the checkpoint at `path` in one step, so that it is whole at any moment.
 ///
 /// # Errors
 /// When the file beside it cannot be written or renamed.
-pub fn save(path: &Path, done: Duration) -> Result<(), CheckpointError> {
-    let io_error = |source| CheckpointError::Io {
-        path: path.display().to_string(),
-        source,
-    };
+pub fn save(path: &Path, done: Duration) -> Result<(), String> {
     let partial = path.with_extension("partial");
-    fs::write(&partial, format!("{HEADER}{:.9}\n", done.as_secs_f64())).map_err(io_error)?;
-    fs::rename(&partial, path).map_err(io_error)
+    let saved = fs::write(&partial, format!("{HEADER}{:.9}\n", done.as_secs_f64()))
+        .and_then(|()| fs::rename(&partial, path));
+    saved.map_err(|error| failed(path, &error))
 }
 
 /// The CPU seconds of work that were done at the last checkpoint; `None` if there is none.
 ///
 /// # Errors
 /// When the file cannot be read or is not a checkpoint.
-pub fn load(path: &Path) -> Result<Option<Duration>, CheckpointError> {
+pub fn load(path: &Path) -> Result<Option<Duration>, String> {
     match fs::read_to_string(path) {
-        Ok(text) => parse(&text)
-            .map(Some)
-            .ok_or_else(|| CheckpointError::Malformed {
-                path: path.display().to_string(),
-            }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CheckpointError::Io {
-            path: path.display().to_string(),
-            source,
+        Ok(text) => parse(&text).map(Some).ok_or_else(|| {
+            let what = "not a checkpoint of dfrs-burn; remove it to start from the beginning";
+            failed(path, &what)
         }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(path, &error)),
     }
+}
+
+fn failed(path: &Path, what: &dyn Display) -> String {
+    format!("checkpoint {}: {what}", path.display())
 }
 
 fn parse(text: &str) -> Option<Duration> {
@@ -80,10 +57,8 @@ mod tests {
         save(&path, Duration::from_millis(1234)).unwrap();
         assert_eq!(load(&path).unwrap(), Some(Duration::from_millis(1234)));
         fs::write(&path, "something else").unwrap();
-        assert!(matches!(
-            load(&path),
-            Err(CheckpointError::Malformed { .. })
-        ));
+        let error = load(&path).unwrap_err();
+        assert!(error.contains(": not a checkpoint of dfrs-burn"), "{error}");
         fs::remove_file(&path).unwrap();
     }
 

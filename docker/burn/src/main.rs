@@ -7,7 +7,7 @@ mod memory;
 mod pace;
 mod report;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,8 +54,12 @@ struct BurnArguments {
     report: Option<String>,
 }
 
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "not a number".to_owned())
+}
+
 fn positive(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let value = number(text)?;
     // A year: keeps the arithmetic on durations far from its limits.
     if value > 0.0 && value <= 31_536_000.0 {
         Ok(value)
@@ -65,27 +69,12 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 fn fraction(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let value = number(text)?;
     if (0.01..=1.0).contains(&value) {
         Ok(value)
     } else {
         Err("must be at least 0.01 and at most 1 core".to_owned())
     }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum Error {
-    #[error("{0}")]
-    Checkpoint(#[from] checkpoint::CheckpointError),
-    #[error("{0}")]
-    Memory(#[from] memory::Corrupted),
-    #[error("report {path}: {source}")]
-    Report {
-        path: String,
-        source: std::io::Error,
-    },
-    #[error("signals: {0}")]
-    Signals(std::io::Error),
 }
 
 /// Set by the signals' handlers.
@@ -95,13 +84,14 @@ struct Signals {
 }
 
 impl Signals {
-    fn catch() -> Result<Self, Error> {
+    fn catch() -> Result<Self, String> {
         let signals = Self {
             checkpoint: Arc::default(),
             stop: Arc::default(),
         };
-        flag::register(SIGUSR1, Arc::clone(&signals.checkpoint)).map_err(Error::Signals)?;
-        flag::register(SIGTERM, Arc::clone(&signals.stop)).map_err(Error::Signals)?;
+        flag::register(SIGUSR1, Arc::clone(&signals.checkpoint))
+            .and_then(|_| flag::register(SIGTERM, Arc::clone(&signals.stop)))
+            .map_err(|error| format!("signals: {error}"))?;
         Ok(signals)
     }
 }
@@ -110,22 +100,14 @@ impl Signals {
 struct BurnRun {
     task: BurnTask,
     report: ProgressReport,
-    report_path: Option<String>,
     checkpoint: Option<PathBuf>,
 }
 
 impl BurnRun {
-    fn new(arguments: &BurnArguments, task_number: &str) -> Result<Self, Error> {
+    fn new(arguments: &BurnArguments, task_number: &str) -> Result<Self, String> {
         let name = |pattern: &String| pattern.replace("%t", task_number);
         let checkpoint = arguments.checkpoint.as_ref().map(name).map(PathBuf::from);
-        let report_path = arguments.report.as_ref().map(name);
-        let report =
-            ProgressReport::open(report_path.as_deref().map(Path::new)).map_err(|source| {
-                Error::Report {
-                    path: report_path.clone().unwrap_or_default(),
-                    source,
-                }
-            })?;
+        let report = ProgressReport::open(arguments.report.as_ref().map(name))?;
         let restored = match &checkpoint {
             Some(path) => checkpoint::load(path)?,
             None => None,
@@ -138,34 +120,24 @@ impl BurnRun {
                 Ballast::new(arguments.memory << 20, PAGE_SIZE),
             ),
             report,
-            report_path,
             checkpoint,
         })
     }
 
-    fn write_line(&mut self, event: &str, more: &str) -> Result<(), Error> {
-        self.write_line_at(event, self.task.done(), more)
+    fn write_line(&mut self, event: &str) -> Result<(), String> {
+        self.report.line(event, self.task.done(), "")
     }
 
-    fn write_line_at(&mut self, event: &str, done: Duration, more: &str) -> Result<(), Error> {
-        self.report
-            .line(event, done, more)
-            .map_err(|source| Error::Report {
-                path: self.report_path.clone().unwrap_or_default(),
-                source,
-            })
-    }
-
-    fn save(&mut self) -> Result<(), Error> {
+    fn save(&mut self) -> Result<(), String> {
         let Some(path) = &self.checkpoint else {
             return Ok(());
         };
         checkpoint::save(path, self.task.done())?;
-        self.write_line("checkpoint", "")
+        self.write_line("checkpoint")
     }
 
     /// Works until all is done (true) or until a signal stops it (false).
-    fn work(&mut self, signals: &Signals) -> Result<bool, Error> {
+    fn work(&mut self, signals: &Signals) -> Result<bool, String> {
         let mut reported = Instant::now();
         while !self.task.is_finished() {
             if signals.stop.load(Ordering::Relaxed) {
@@ -178,7 +150,7 @@ impl BurnRun {
             self.task.advance()?;
             if reported.elapsed() >= REPORT_INTERVAL {
                 reported = Instant::now();
-                self.write_line("progress", "")?;
+                self.write_line("progress")?;
             }
         }
         // The job may still be restarted, for its other tasks: this one has nothing left to do then.
@@ -187,7 +159,7 @@ impl BurnRun {
     }
 }
 
-fn run(arguments: &BurnArguments) -> Result<ExitCode, Error> {
+fn run(arguments: &BurnArguments) -> Result<ExitCode, String> {
     let signals = Signals::catch()?;
     let variable = |name: &str, default: &str| std::env::var(name).unwrap_or(default.to_owned());
     let task_number = variable("SLURM_PROCID", "0");
@@ -195,16 +167,13 @@ fn run(arguments: &BurnArguments) -> Result<ExitCode, Error> {
     let mut run = BurnRun::new(arguments, &task_number)?;
     let total = run.task.total().as_secs_f64();
     // What it starts from, without the CPU time of its own start, which already counts as work.
-    run.write_line_at(
-        "start",
-        run.task.restored(),
-        &format!("node={node} task={task_number} total={total:.3}"),
-    )?;
+    let more = format!("node={node} task={task_number} total={total:.3}");
+    run.report.line("start", run.task.restored(), &more)?;
     if run.work(&signals)? {
-        run.write_line("finish", "")?;
+        run.write_line("finish")?;
         return Ok(ExitCode::SUCCESS);
     }
-    run.write_line("stop", "")?;
+    run.write_line("stop")?;
     Ok(ExitCode::from(STOPPED))
 }
 
