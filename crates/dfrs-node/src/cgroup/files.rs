@@ -19,6 +19,11 @@ pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Cgr
     }
 }
 
+/// What is in the file cannot be understood.
+pub fn malformed(path: &Path) -> CgroupError {
+    failed("understand", path)(io::ErrorKind::InvalidData.into())
+}
+
 /// The file's text, without white space around it.
 ///
 /// # Errors
@@ -36,8 +41,7 @@ pub fn read(path: &Path) -> Result<String, CgroupError> {
 /// If it cannot be read or is no number: what cannot be read is not nothing.
 pub fn read_number(path: &Path) -> Result<u64, CgroupError> {
     let text = read(path)?;
-    text.parse()
-        .map_err(|_| failed("understand", path)(io::ErrorKind::InvalidData.into()))
+    text.parse().map_err(|_| malformed(path))
 }
 
 /// The limit that is the file's text; none if it is `max` or `-1`, or does not exist, as at the

@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::log;
 use crate::quota::Quota;
 use process::ProcessTable;
 
@@ -434,6 +435,14 @@ fn hold_groups(
         }
     }
     Ok(())
+}
+
+/// Says that a directory which could be Slurm's is left alone.
+fn log_ignored(path: &Path) {
+    log::line(format_args!(
+        "{} is not Slurm's: others than root can write there; it is ignored",
+        path.display()
+    ));
 }
 
 /// The number in a directory name like `job_17`.

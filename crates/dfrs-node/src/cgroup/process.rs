@@ -51,13 +51,15 @@ impl ProcessTable {
         field(&self.status(process)?, "PPid:")?.parse().ok()
     }
 
-    /// Bytes of huge pages that it uses, which no memory group counts.
-    pub fn huge_pages(&self, process: u32) -> u64 {
-        let status = self.status(process).unwrap_or_default();
-        let kibibytes = field(&status, "HugetlbPages:").and_then(|text| text.strip_suffix(" kB"));
-        kibibytes
-            .and_then(|number| number.trim().parse::<u64>().ok())
-            .map_or(0, |number| number.saturating_mul(1024))
+    /// Bytes of huge pages that they use, which no memory group counts.
+    pub fn huge_pages(&self, processes: &[u32]) -> u64 {
+        let kibibytes = processes.iter().filter_map(|process| {
+            let status = self.status(*process)?;
+            let number = field(&status, "HugetlbPages:")?.strip_suffix(" kB")?;
+            number.trim().parse::<u64>().ok()
+        });
+        let sum = kibibytes.fold(0, u64::saturating_add);
+        sum.saturating_mul(1024)
     }
 
     /// The process's group in a controller's tree of v1; as `/proc/PID/cgroup` has it: lines of
@@ -264,13 +266,13 @@ pub(crate) mod tests {
         let scratch = Scratch::new();
         run(scratch.path(), 5, "x");
         let table = ProcessTable::new(scratch.path());
-        assert_eq!(table.huge_pages(5), 0);
+        assert_eq!(table.huge_pages(&[5]), 0);
         fs::write(
             scratch.path().join("5/status"),
             "Uid:\t1\t1\t1\t1\nHugetlbPages:\t    4096 kB\n",
         )
         .unwrap();
-        assert_eq!(table.huge_pages(5), 4 << 20);
+        assert_eq!(table.huge_pages(&[5]), 4 << 20);
     }
 
     #[test]

@@ -22,15 +22,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::files::{self, failed};
+use super::files::{self, failed, malformed};
 use super::process::ProcessTable;
 use super::trust::is_trusted;
 use super::{
     CgroupDriver, CgroupError, CpuUse, DEFAULT_SWAPPINESS, Freezer, JobDirectory, MemoryUse,
-    Reclaimed, StepDirectory, end_user_processes, hold_groups, move_process, numbered,
+    Reclaimed, StepDirectory, end_user_processes, hold_groups, log_ignored, move_process, numbered,
     reclaim_in_pieces, tasks, user_processes,
 };
-use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
 
 /// The kernel's "no limit" for memory is the largest page-aligned number; no node has half of it.
@@ -67,8 +66,18 @@ impl CgroupV1 {
         }
     }
 
+    /// The job's group in a controller's tree.
+    fn group(&self, controller: &str, job: &JobDirectory) -> PathBuf {
+        self.root.join(controller).join(&job.path)
+    }
+
     fn file(&self, controller: &str, job: &JobDirectory, name: &str) -> PathBuf {
-        self.root.join(controller).join(&job.path).join(name)
+        self.group(controller, job).join(name)
+    }
+
+    fn freezer_state(&self, step: &StepDirectory) -> PathBuf {
+        let group = self.root.join("freezer").join(&step.path);
+        group.join("freezer.state")
     }
 
     /// Jobs in one controller's tree, by id. The node's own base first: should a job be in both, a
@@ -106,10 +115,7 @@ impl CgroupV1 {
             .map(|base| self.root.join("freezer").join(base));
         let mut ignored = bases.filter(|path| path.exists() && !is_trusted(path).unwrap_or(false));
         if let Some(path) = ignored.next().filter(|_| !self.warned_ignored) {
-            log::line(format_args!(
-                "{} is not Slurm's: others than root can write there; it is ignored",
-                path.display()
-            ));
+            log_ignored(&path);
             self.warned_ignored = true;
         }
     }
@@ -118,7 +124,7 @@ impl CgroupV1 {
     /// step, as `slurmstepd` does.
     fn memory_of_tasks(&self, job: &JobDirectory) -> Result<Vec<PathBuf>, CgroupError> {
         let mut groups = Vec::new();
-        for (_, step) in files::subdirectories(&self.root.join("memory").join(&job.path))? {
+        for (_, step) in files::subdirectories(&self.group("memory", job))? {
             groups.extend(tasks(&step)?);
         }
         Ok(groups)
@@ -153,7 +159,7 @@ impl CgroupV1 {
     ) -> Result<usize, CgroupError> {
         let there: BTreeSet<u32> = there.into_iter().collect();
         let target = self.root.join(controller).join(group).join("cgroup.procs");
-        let directory = self.root.join("freezer").join(&job.path);
+        let directory = self.group("freezer", job);
         let (outside, _) = user_processes(&directory, &self.processes)?;
         let mut total = self.bring_all(controller, &directory, outside, &there, &target)?;
         for step in self.steps(job)? {
@@ -289,12 +295,11 @@ impl CgroupDriver for CgroupV1 {
         let period = files::read(&self.file("cpu", job, "cpu.cfs_period_us"))?;
         let parsed = quota.parse().ok().zip(period.parse().ok());
         let cap = parsed.and_then(|(quota, period)| Quota::from_kernel(quota, period));
-        cap.map(Some)
-            .ok_or_else(|| failed("understand", &path)(io::ErrorKind::InvalidData.into()))
+        cap.map(Some).ok_or_else(|| malformed(&path))
     }
 
     fn set_cap(&self, job: &JobDirectory, cap: Option<Quota>) -> Result<(), CgroupError> {
-        let directory = self.root.join("cpu").join(&job.path);
+        let directory = self.group("cpu", job);
         let quota_file = directory.join("cpu.cfs_quota_us");
         let period_file = directory.join("cpu.cfs_period_us");
         let shares_file = directory.join("cpu.shares");
@@ -329,7 +334,7 @@ impl CgroupDriver for CgroupV1 {
     }
 
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
-        let capped = files::processes(&self.root.join("cpu").join(&job.path))?;
+        let capped = files::processes(&self.group("cpu", job))?;
         self.bring(job, "cpu", &job.path, capped)
     }
 
@@ -345,7 +350,7 @@ impl CgroupDriver for CgroupV1 {
     }
 
     fn forget(&self, job: &JobDirectory) -> bool {
-        let directory = self.root.join("cpu").join(&job.path);
+        let directory = self.group("cpu", job);
         // Refused while a process is inside, or Slurm's own directories where it shares the tree.
         let gone = match fs::remove_dir(&directory) {
             Ok(()) => true,
@@ -391,7 +396,7 @@ impl CgroupDriver for CgroupV1 {
     }
 
     fn steps(&self, job: &JobDirectory) -> Result<Vec<StepDirectory>, CgroupError> {
-        let found = files::subdirectories(&self.root.join("freezer").join(&job.path))?;
+        let found = files::subdirectories(&self.group("freezer", job))?;
         let step = |name: String| StepDirectory {
             path: job.path.join(&name),
             name,
@@ -420,32 +425,22 @@ impl CgroupDriver for CgroupV1 {
     }
 
     fn end_processes(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
-        end_user_processes(&self.root.join("freezer").join(&job.path), &self.processes)
+        end_user_processes(&self.group("freezer", job), &self.processes)
     }
 
     fn freezer(&self, step: &StepDirectory) -> Result<Freezer, CgroupError> {
-        let path = self
-            .root
-            .join("freezer")
-            .join(&step.path)
-            .join("freezer.state");
+        let path = self.freezer_state(step);
         match files::read(&path)?.as_str() {
             "THAWED" => Ok(Freezer::Thawed),
             "FREEZING" => Ok(Freezer::Freezing),
             "FROZEN" => Ok(Freezer::Frozen),
-            _ => Err(failed("understand", &path)(
-                io::ErrorKind::InvalidData.into(),
-            )),
+            _ => Err(malformed(&path)),
         }
     }
 
     fn set_frozen(&self, step: &StepDirectory, frozen: bool) -> Result<(), CgroupError> {
-        let path = self
-            .root
-            .join("freezer")
-            .join(&step.path)
-            .join("freezer.state");
-        files::write(&path, if frozen { "FROZEN" } else { "THAWED" })
+        let state = if frozen { "FROZEN" } else { "THAWED" };
+        files::write(&self.freezer_state(step), state)
     }
 
     fn cpu_use(&self, job: &JobDirectory) -> CpuUse {
@@ -459,15 +454,11 @@ impl CgroupDriver for CgroupV1 {
     }
 
     fn memory_use(&self, job: &JobDirectory) -> MemoryUse {
+        let resident = files::read_number(&self.file("memory", job, "memory.usage_in_bytes"));
+        let swapped = files::read_keyed(&self.file("memory", job, "memory.stat"), "total_swap");
         MemoryUse {
-            resident_bytes: files::read_number(&self.file("memory", job, "memory.usage_in_bytes"))
-                .ok(),
-            swapped_bytes: files::read_keyed(
-                &self.file("memory", job, "memory.stat"),
-                "total_swap",
-            )
-            .ok()
-            .flatten(),
+            resident_bytes: resident.ok(),
+            swapped_bytes: swapped.ok().flatten(),
         }
     }
 
@@ -499,15 +490,14 @@ impl CgroupDriver for CgroupV1 {
     }
 
     fn huge_pages(&self, job: &JobDirectory) -> Result<u64, CgroupError> {
-        let processes = files::processes(&self.root.join("freezer").join(&job.path))?;
-        let bytes = processes.iter().map(|one| self.processes.huge_pages(*one));
-        Ok(bytes.fold(0, u64::saturating_add))
+        let processes = files::processes(&self.group("freezer", job))?;
+        Ok(self.processes.huge_pages(&processes))
     }
 
     fn reclaim(&self, job: &JobDirectory, cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
         let usage = self.file("memory", job, "memory.usage_in_bytes");
         let mut held_back = Vec::new();
-        let asked = let_swap(&self.root.join("memory").join(&job.path), &mut held_back);
+        let asked = let_swap(&self.group("memory", job), &mut held_back);
         // Not memory.force_empty: what it does cannot be cancelled, and of a job that runs again it has no end.
         let piece = |resident: u64, bytes: u64| {
             self.set_memory_limit(job, Some(resident.saturating_sub(bytes)))
@@ -556,8 +546,7 @@ impl CgroupDriver for CgroupV1 {
         };
         let period = files::read_number(&self.root.join("cpu/cpu.cfs_period_us"))?;
         let cap = Quota::from_kernel(quota, period).map(Quota::cores);
-        cap.map(Some)
-            .ok_or_else(|| failed("understand", &quota_file)(io::ErrorKind::InvalidData.into()))
+        cap.map(Some).ok_or_else(|| malformed(&quota_file))
     }
 
     fn processors(&self) -> Option<String> {

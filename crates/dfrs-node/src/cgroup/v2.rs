@@ -13,16 +13,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::files::{self, failed};
+use super::files::{self, failed, malformed};
 use super::process::ProcessTable;
 use super::sluid::{self, Owner};
 use super::trust::is_trusted_down_to;
 use super::{
     CgroupDriver, CgroupError, CpuUse, DEFAULT_SWAPPINESS, Freezer, JobDirectory, MemoryUse,
-    Reclaimed, StepDirectory, end_user_processes, hold_groups, move_process, numbered,
+    Reclaimed, StepDirectory, end_user_processes, hold_groups, log_ignored, move_process, numbered,
     reclaim_in_pieces, scope, tasks, user_processes,
 };
-use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
 
 /// While Slurm's scope is not there, look for it at every so many-th call: walking takes milliseconds.
@@ -127,10 +126,7 @@ impl CgroupV2 {
     /// Once: a user who made one can make more.
     fn warn_ignored(&mut self, ignored: Option<&Path>) {
         if let Some(path) = ignored.filter(|_| !self.warned_ignored) {
-            log::line(format_args!(
-                "{} is not Slurm's: others than root can write there; it is ignored",
-                self.root.join(path).display()
-            ));
+            log_ignored(&self.root.join(path));
             self.warned_ignored = true;
         }
     }
@@ -335,8 +331,7 @@ impl CgroupDriver for CgroupV2 {
 
     fn huge_pages(&self, job: &JobDirectory) -> Result<u64, CgroupError> {
         let processes = self.processes_of_steps(job)?;
-        let bytes = processes.iter().map(|one| self.processes.huge_pages(*one));
-        Ok(bytes.fold(0, u64::saturating_add))
+        Ok(self.processes.huge_pages(&processes))
     }
 
     fn reclaim(&self, job: &JobDirectory, cancel: &AtomicBool) -> Result<Reclaimed, CgroupError> {
@@ -449,8 +444,7 @@ fn read_cap(path: &Path) -> Result<Option<Quota>, CgroupError> {
     }
     let parsed = quota.parse().ok().zip(period.parse().ok());
     let cap = parsed.and_then(|(quota, period)| Quota::from_kernel(quota, period));
-    cap.map(Some)
-        .ok_or_else(|| failed("understand", path)(io::ErrorKind::InvalidData.into()))
+    cap.map(Some).ok_or_else(|| malformed(path))
 }
 
 #[cfg(test)]
