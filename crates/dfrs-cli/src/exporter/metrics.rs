@@ -27,7 +27,7 @@ pub(super) fn encoded(status: Option<&Status>, now: f64) -> String {
 impl Collector for StatusMetrics {
     fn encode(&self, encoder: DescriptorEncoder) -> Result<(), Error> {
         let mut out = MetricsWriter(encoder);
-        let readable = f64::from(u8::from(self.status.is_some()));
+        let readable = f64::from(self.status.is_some());
         out.gauge(
             "dfrs_status_readable",
             "Whether the status file could be read",
@@ -53,7 +53,7 @@ impl MetricsWriter<'_> {
         let help = "The version that runs, and what dfrs.conf says";
         self.info("dfrs", help, &labels)?;
         let works = status::trouble(status, now - status.written).is_none();
-        let works = f64::from(u8::from(works));
+        let works = f64::from(works);
         self.gauge(
             "dfrs_healthy",
             "Whether DFRS does what its mode says, as dfrs status finds",
@@ -69,7 +69,7 @@ impl MetricsWriter<'_> {
             "Since when DFRS runs with this dfrs.conf, UNIX time",
             status.started,
         )?;
-        let of = |state| f64::from(u8::from(status.breaker.state == state));
+        let of = |state| f64::from(status.breaker.state == state);
         self.gauges(
             "dfrs_breaker_state",
             "The breaker's state: 1 for the one that it is in",
@@ -133,7 +133,10 @@ impl MetricsWriter<'_> {
             "dfrs_yield",
             "CPU allocated over CPU needed of these jobs; 1 if there are none",
             "statistic",
-            &[("lowest", metrics.lowest_yield), ("mean", metrics.mean_yield)],
+            &[
+                ("lowest", metrics.lowest_yield),
+                ("mean", metrics.mean_yield),
+            ],
         )?;
         self.gauges(
             "dfrs_stretch",
@@ -266,7 +269,7 @@ impl MetricsWriter<'_> {
         self.gauge(
             "dfrs_state_file_failing",
             "Whether the last attempt to write it failed",
-            f64::from(u8::from(file.fails)),
+            f64::from(file.fails),
         )?;
         let Some(journal) = &status.journal else {
             return Ok(());
@@ -284,7 +287,7 @@ impl MetricsWriter<'_> {
         self.gauge(
             "dfrs_journal_failing",
             "Whether the last attempt to write it failed",
-            f64::from(u8::from(journal.fails)),
+            f64::from(journal.fails),
         )?;
         self.counter(
             "dfrs_journal_lines_lost",

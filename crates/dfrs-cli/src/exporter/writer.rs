@@ -29,6 +29,25 @@ pub(super) type Label<'a> = Option<(&'a str, &'a str)>;
 pub(super) struct MetricsWriter<'a>(pub(super) DescriptorEncoder<'a>);
 
 impl MetricsWriter<'_> {
+    fn metric<'a>(
+        &'a mut self,
+        name: &'a str,
+        help: &str,
+        kind: MetricType,
+    ) -> Result<MetricEncoder<'a>, Error> {
+        self.0.encode_descriptor(name, help, None, kind)
+    }
+
+    fn metric_in_seconds<'a>(
+        &'a mut self,
+        name: &'a str,
+        help: &str,
+        kind: MetricType,
+    ) -> Result<MetricEncoder<'a>, Error> {
+        self.0
+            .encode_descriptor(name, help, Some(&Unit::Seconds), kind)
+    }
+
     /// Labels with the value 1; its name gets `_info`.
     pub(super) fn info(
         &mut self,
@@ -36,25 +55,18 @@ impl MetricsWriter<'_> {
         help: &str,
         labels: &[(&str, &str)],
     ) -> Result<(), Error> {
-        let mut info = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Info)?;
-        info.encode_info(&labels)
+        self.metric(name, help, MetricType::Info)?
+            .encode_info(&labels)
     }
 
     pub(super) fn gauge(&mut self, name: &str, help: &str, value: f64) -> Result<(), Error> {
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Gauge)?;
-        metric.encode_gauge(&value)
+        self.metric(name, help, MetricType::Gauge)?
+            .encode_gauge(&value)
     }
 
     pub(super) fn seconds(&mut self, name: &str, help: &str, value: f64) -> Result<(), Error> {
-        let unit = Some(&Unit::Seconds);
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, unit, MetricType::Gauge)?;
-        metric.encode_gauge(&value)
+        self.metric_in_seconds(name, help, MetricType::Gauge)?
+            .encode_gauge(&value)
     }
 
     pub(super) fn gauges(
@@ -64,9 +76,7 @@ impl MetricsWriter<'_> {
         label: &str,
         values: &[(&str, f64)],
     ) -> Result<(), Error> {
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Gauge)?;
+        let mut metric = self.metric(name, help, MetricType::Gauge)?;
         for (word, value) in values {
             let labels = [(label, *word)];
             metric.encode_family(&labels)?.encode_gauge(value)?;
@@ -76,10 +86,8 @@ impl MetricsWriter<'_> {
 
     /// Writes a counter, whose name gets `_total`.
     pub(super) fn counter(&mut self, name: &str, help: &str, value: u64) -> Result<(), Error> {
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Counter)?;
-        metric.encode_counter::<NoLabelSet, u64, f64>(&value, None)
+        self.metric(name, help, MetricType::Counter)?
+            .encode_counter::<NoLabelSet, u64, f64>(&value, None)
     }
 
     /// Writes counters, whose name gets `_total`.
@@ -90,9 +98,7 @@ impl MetricsWriter<'_> {
         label: &str,
         values: &[(&str, u64)],
     ) -> Result<(), Error> {
-        let mut metric = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Counter)?;
+        let mut metric = self.metric(name, help, MetricType::Counter)?;
         for (word, value) in values {
             let labels = [(label, *word)];
             let mut family = metric.encode_family(&labels)?;
@@ -108,10 +114,7 @@ impl MetricsWriter<'_> {
         spreads: &[(Label, &Distribution)],
     ) -> Result<(), Error> {
         let help = format!("{help}; sums are at most an eighth too large");
-        let unit = Some(&Unit::Seconds);
-        let mut metric = self
-            .0
-            .encode_descriptor(name, &help, unit, MetricType::Histogram)?;
+        let mut metric = self.metric_in_seconds(name, &help, MetricType::Histogram)?;
         for (label, spread) in spreads {
             match label {
                 None => buckets(&mut metric, spread)?,
