@@ -8,9 +8,10 @@ use super::model::{TopJob, TopPhase};
 use super::words::{part, span};
 
 /// A column, in the order on the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JobColumn {
     Job,
+    #[default]
     Phase,
     Tasks,
     Nodes,
@@ -27,43 +28,19 @@ pub enum JobColumn {
 }
 
 use JobColumn::{
-    Flow, Job as Id, Last, Moves, Nodes, Pauses, Progress, Since, Stretch, Tasks, Virtual, Why,
-    Yield,
+    Flow, Job as Id, Last, Moves, Nodes, Pauses, Phase, Progress, Since, Stretch, Tasks, Virtual,
+    Why, Yield,
 };
 
 /// From left to right.
 pub const ALL: [JobColumn; 14] = [
-    Id,
-    JobColumn::Phase,
-    Tasks,
-    Nodes,
-    Yield,
-    Stretch,
-    Progress,
-    Virtual,
-    Flow,
-    Pauses,
-    Moves,
-    Last,
-    Since,
+    Id, Phase, Tasks, Nodes, Yield, Stretch, Progress, Virtual, Flow, Pauses, Moves, Last, Since,
     Why,
 ];
 
 /// What is there first where there is not room for all.
 const BY_PRIORITY: [JobColumn; 13] = [
-    Id,
-    JobColumn::Phase,
-    Yield,
-    Stretch,
-    Progress,
-    Last,
-    Since,
-    Nodes,
-    Tasks,
-    Flow,
-    Virtual,
-    Pauses,
-    Moves,
+    Id, Phase, Yield, Stretch, Progress, Last, Since, Nodes, Tasks, Flow, Virtual, Pauses, Moves,
 ];
 
 /// What the reasons have before columns of less worth than the first ones get anything.
@@ -77,7 +54,7 @@ impl JobColumn {
     pub fn title(self) -> &'static str {
         match self {
             Id => "JOB",
-            Self::Phase => "PHASE",
+            Phase => "PHASE",
             Tasks => "TASKS",
             Nodes => "NODES",
             Yield => "YIELD",
@@ -97,7 +74,7 @@ impl JobColumn {
     fn width(self, id: u16) -> u16 {
         match self {
             Id => id,
-            JobColumn::Phase | Stretch | Virtual => 7,
+            Phase | Stretch | Virtual => 7,
             Tasks | Nodes | Yield | Moves => 5,
             Progress => 11,
             Flow | Pauses | Last => 6,
@@ -107,14 +84,14 @@ impl JobColumn {
     }
 
     pub fn is_text(self) -> bool {
-        matches!(self, Id | JobColumn::Phase | Progress | Last | Why)
+        matches!(self, Id | Phase | Progress | Last | Why)
     }
 
     /// What it says of a job.
     pub fn cell(self, job: &TopJob, now: Time) -> String {
         match self {
             Id => job.id.clone(),
-            JobColumn::Phase => job.phase_at(now).to_owned(),
+            Phase => job.phase_at(now).to_owned(),
             Tasks => job.tasks.to_string(),
             Nodes if job.places.is_empty() => "-".to_owned(),
             Nodes => job.places.len().to_string(),
@@ -150,7 +127,7 @@ impl JobColumn {
         let nodes = job.places.len() as f64;
         match self {
             Id => (job.id.parse().unwrap_or(f64::INFINITY), &job.id),
-            JobColumn::Phase => (phase(job.phase), ""),
+            Phase => (phase(job.phase), ""),
             Tasks => (f64::from(job.tasks), ""),
             Nodes => (nodes, ""),
             Yield => (job.running_share().unwrap_or(f64::INFINITY), ""),

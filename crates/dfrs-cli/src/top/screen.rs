@@ -73,7 +73,7 @@ impl Scroll {
 }
 
 /// What the user has chosen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Screen {
     pub sort: JobColumn,
     pub is_reversed: bool,
@@ -95,18 +95,8 @@ pub struct Screen {
 impl Screen {
     pub fn new(is_replay: bool) -> Self {
         Self {
-            sort: JobColumn::Phase,
-            is_reversed: false,
-            filter: String::new(),
-            search: String::new(),
-            prompt: None,
-            help: false,
-            pane: Pane::Jobs,
-            jobs: Scroll::default(),
-            nodes: Scroll::default(),
-            shift: 0,
-            note: None,
             is_replay,
+            ..Self::default()
         }
     }
 
@@ -199,11 +189,15 @@ impl Screen {
         ScreenAction::None
     }
 
-    fn scroll(&mut self, code: KeyCode) {
-        let scroll = match self.pane {
+    fn scroll_of_pane(&mut self) -> &mut Scroll {
+        match self.pane {
             Pane::Jobs => &mut self.jobs,
             Pane::Nodes => &mut self.nodes,
-        };
+        }
+    }
+
+    fn scroll(&mut self, code: KeyCode) {
+        let scroll = self.scroll_of_pane();
         let page = scroll.page.max(1);
         match code {
             KeyCode::Up | KeyCode::Char('k') => scroll.up(1),
@@ -251,22 +245,12 @@ impl Screen {
     /// Goes to the first line from the selected one, or after it, that has the text in it.
     fn find(&mut self, model: &TopModel, now: Time, after: usize) {
         let text = self.search.clone();
-        let (names, scroll): (Vec<&str>, _) = match self.pane {
-            Pane::Jobs => {
-                let rows = self.rows(model, now);
-                (
-                    rows.into_iter().map(|job| job.id.as_str()).collect(),
-                    &mut self.jobs,
-                )
-            }
-            Pane::Nodes => {
-                let nodes = self.nodes(model);
-                (
-                    nodes.into_iter().map(|node| node.name.as_str()).collect(),
-                    &mut self.nodes,
-                )
-            }
+        let (jobs, nodes) = (self.rows(model, now), self.nodes(model));
+        let names: Vec<&str> = match self.pane {
+            Pane::Jobs => jobs.iter().map(|job| job.id.as_str()).collect(),
+            Pane::Nodes => nodes.iter().map(|node| node.name.as_str()).collect(),
         };
+        let scroll = self.scroll_of_pane();
         let length = names.len();
         let places = (0..length).map(|place| (scroll.selected + after + place) % length);
         let found = places.into_iter().find(|place| holds(names[*place], &text));
