@@ -103,7 +103,7 @@ fn steps(case: &Case, labels: &Labels) -> String {
         .collect();
     match rows.is_empty() {
         true => "No job starts, stops or moves.\n".into(),
-        false => "Plan:\n".to_owned() + &columns(&rows),
+        false => titled("Plan:", columns(&rows)),
     }
 }
 
@@ -132,10 +132,7 @@ fn yields(case: &Case, labels: &Labels) -> String {
             ]
         })
         .collect();
-    match rows.is_empty() {
-        true => String::new(),
-        false => "Yields:\n".to_owned() + &columns(&rows),
-    }
+    titled("Yields:", columns(&rows))
 }
 
 /// What a task gets of its need.
@@ -158,19 +155,13 @@ fn waiting(case: &Case) -> String {
     let rows: Vec<Vec<String>> = blocked
         .map(|(job, why)| vec![format!("job {job}"), why.to_string()])
         .collect();
-    match rows.is_empty() {
-        true => String::new(),
-        false => "Waiting:\n".to_owned() + &columns(&rows),
-    }
+    titled("Waiting:", columns(&rows))
 }
 
 fn violations(case: &Case) -> String {
     let lines = case.decided.violations.iter();
-    let lines: String = lines.map(|violation| format!("  {violation}\n")).collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => "Broken rules:\n".to_owned() + &lines,
-    }
+    let lines = lines.map(|violation| format!("  {violation}\n"));
+    titled("Broken rules:", lines.collect())
 }
 
 /// Whether it is as expected.
@@ -179,10 +170,17 @@ fn verdict(case: &Case) -> String {
         None => String::new(),
         Some(_) if case.difference.is_empty() => "As expected.\n".into(),
         Some(_) => {
-            let lines = case.difference.iter();
-            let lines: String = lines.map(|line| format!("  {line}\n")).collect();
-            "Not as expected (-), but decided (+):\n".to_owned() + &lines
+            let lines = case.difference.iter().map(|line| format!("  {line}\n"));
+            titled("Not as expected (-), but decided (+):", lines.collect())
         }
+    }
+}
+
+/// These lines below their title; nothing if there are none.
+fn titled(title: &str, lines: String) -> String {
+    match lines.is_empty() {
+        true => lines,
+        false => format!("{title}\n{lines}"),
     }
 }
 
