@@ -9,8 +9,6 @@ use dfrs_lab::input::{SiteOptions, SwfModel, TraceSource};
 use dfrs_lab::options::seconds_above_0;
 use dfrs_sim::trace::{MAX_NODES, NODE_CPUS};
 
-use crate::report::CommandOutcome;
-
 /// Computes a lower bound on the maximum stretch of any schedule of a trace.
 ///
 /// It holds for a scheduler that knows all jobs beforehand, on nodes with infinite memory between
@@ -48,12 +46,8 @@ enum BoundFormat {
     Json,
 }
 
-/// Computes the bound and prints it.
-pub fn run(arguments: &BoundArguments) -> CommandOutcome {
-    CommandOutcome::of(try_run(arguments))
-}
-
-fn try_run(arguments: &BoundArguments) -> Result<(String, String), String> {
+/// The bound, and notes for standard error.
+pub fn run(arguments: &BoundArguments) -> Result<(String, String), String> {
     let source = TraceSource {
         trace: &arguments.trace,
         nodes: arguments.nodes,

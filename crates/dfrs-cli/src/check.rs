@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use dfrs_lab::runs::progress;
 use dfrs_sim::trace::open;
 
-use crate::report::{CheckFindings, CheckProblem, CheckReport, CommandOutcome};
+use crate::report::{CheckFindings, CheckReport, CommandOutcome};
 
 /// Checks a journal or a dfrs.conf; which of the two it is follows from its content.
 ///
@@ -43,20 +43,10 @@ enum CheckFormat {
 
 /// Checks the file and prints what was found.
 pub fn run(arguments: &CheckArguments) -> CommandOutcome {
-    let findings = match check_file(&arguments.file, arguments) {
-        Ok(findings) => findings,
-        Err(error) => {
-            let what = format!("cannot be read: {error}; check the path and its permissions");
-            CheckFindings::bad_input(
-                "file",
-                CheckProblem {
-                    line: None,
-                    t: None,
-                    what,
-                },
-            )
-        }
-    };
+    let findings = check_file(&arguments.file, arguments).unwrap_or_else(|error| {
+        let what = format!("cannot be read: {error}; check the path and its permissions");
+        CheckFindings::bad_input("file", None, what)
+    });
     let report = CheckReport {
         file: arguments.file.display().to_string(),
         findings,
@@ -74,14 +64,7 @@ fn check_file(file: &Path, arguments: &CheckArguments) -> io::Result<CheckFindin
         Some(_) => conf::check(input, file),
         None => {
             let what = "is empty; expected a journal or a dfrs.conf".to_owned();
-            Ok(CheckFindings::bad_input(
-                "file",
-                CheckProblem {
-                    line: None,
-                    t: None,
-                    what,
-                },
-            ))
+            Ok(CheckFindings::bad_input("file", None, what))
         }
     }
 }

@@ -73,19 +73,7 @@ impl Case {
 }
 
 /// Decides and prints.
-pub fn run(arguments: &DecideArguments) -> CommandOutcome {
-    match decide(arguments) {
-        Ok((output, is_right)) => CommandOutcome {
-            output,
-            errors: String::new(),
-            code: u8::from(!is_right),
-        },
-        Err(error) => CommandOutcome::of(Err(error)),
-    }
-}
-
-/// What goes to standard output, and whether all is right.
-fn decide(arguments: &DecideArguments) -> Result<(String, bool), String> {
+pub fn run(arguments: &DecideArguments) -> Result<CommandOutcome, String> {
     let file = arguments.file.display().to_string();
     let is_standard_input = arguments.file == Path::new("-");
     if is_standard_input && arguments.rewrite {
@@ -108,7 +96,10 @@ fn decide(arguments: &DecideArguments) -> Result<(String, bool), String> {
         DecideFormat::Json => json::show(&cases)?,
         DecideFormat::Scenario => print(&cases.iter().map(as_expected).collect::<Vec<_>>()),
     };
-    Ok((output, cases.iter().all(Case::is_right)))
+    Ok(CommandOutcome {
+        code: u8::from(!cases.iter().all(Case::is_right)),
+        ..output.into()
+    })
 }
 
 fn read_text(file: &Path, is_standard_input: bool) -> io::Result<String> {

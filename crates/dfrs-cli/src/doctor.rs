@@ -12,7 +12,7 @@ mod options;
 mod partitions;
 mod reservations;
 mod running;
-mod slurm;
+pub(crate) mod slurm;
 #[cfg(test)]
 mod tests;
 

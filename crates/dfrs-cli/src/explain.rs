@@ -61,40 +61,29 @@ impl FromStr for JobArg {
 }
 
 /// Queries the plugin and prints its answer.
-pub fn run(arguments: &ExplainArguments) -> CommandOutcome {
-    try_run(arguments).unwrap_or_else(|problem| CommandOutcome::of(Err(problem)))
-}
-
-fn try_run(arguments: &ExplainArguments) -> Result<CommandOutcome, String> {
+pub fn run(arguments: &ExplainArguments) -> Result<CommandOutcome, String> {
     let path = paths::find(arguments.directory.as_deref())?.with_file_name(SOCKET);
-    let question = ExplainRequest {
+    let query = ExplainRequest {
         version: VERSION,
         job: arguments.job.id,
         task: arguments.job.task,
     };
     let in_file = |problem| format!("{}: {problem}", path.display());
-    let line = request(&path, &question).map_err(in_file)?;
+    let line = request(&path, &query).map_err(in_file)?;
     let answer: ExplainResponse = serde_json::from_slice(&line).map_err(|error| {
         in_file(format!(
             "answers strangely: {error}; use the dfrs that came with the plugin"
         ))
     })?;
     Ok(match answer {
-        ExplainResponse::Job(job) if arguments.json => CommandOutcome {
-            output: serde_json::to_string(&job).unwrap_or_default() + "\n",
-            errors: String::new(),
-            code: 0,
-        },
-        ExplainResponse::Job(job) => CommandOutcome {
-            output: text::of(&job),
-            errors: String::new(),
-            code: 0,
-        },
-        ExplainResponse::Refused(why) => CommandOutcome {
-            output: String::new(),
-            errors: format!("dfrs: job {}: {why}\n", shown(arguments.job)),
-            code: REFUSED,
-        },
+        ExplainResponse::Job(job) if arguments.json => {
+            (serde_json::to_string(&job).unwrap_or_default() + "\n").into()
+        }
+        ExplainResponse::Job(job) => text::of(&job).into(),
+        ExplainResponse::Refused(why) => {
+            let error = format!("dfrs: job {}: {why}", shown(arguments.job));
+            CommandOutcome::failed(error, REFUSED)
+        }
     })
 }
 
@@ -103,13 +92,13 @@ fn shown(job: JobArg) -> String {
     format!("{}{}", job.id, task.unwrap_or_default())
 }
 
-fn request(path: &Path, question: &ExplainRequest) -> Result<Vec<u8>, String> {
+fn request(path: &Path, query: &ExplainRequest) -> Result<Vec<u8>, String> {
     let hint = "does slurmctld run DFRS on this host, and may you reach that directory? (StatusDirectory in dfrs.conf)";
     let stream = UnixStream::connect(path).map_err(|error| format!("{error}; {hint}"))?;
     let exchange = || {
         stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
         stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
-        let mut line = serde_json::to_vec(question)?;
+        let mut line = serde_json::to_vec(query)?;
         line.push(b'\n');
         (&stream).write_all(&line)?;
         let mut answer = Vec::new();

@@ -13,10 +13,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dfrs_proto::status::Status;
 
-use crate::doctor::host::{Host, LocalHost};
-use crate::report::CommandOutcome;
+use crate::doctor::host::{Host, LocalHost, query_dfrsd};
 use crate::status;
 
 /// Serves what the status file says as metrics for Prometheus (OpenMetrics), over HTTP.
@@ -45,13 +43,12 @@ pub struct ExporterArguments {
 }
 
 /// Prints, or serves until it is ended.
-pub fn run(arguments: &ExporterArguments) -> CommandOutcome {
-    let result = match &arguments.node {
-        Some(node) => try_run(arguments, &|| node_exposition(&LocalHost, node.as_deref())),
+pub fn run(arguments: &ExporterArguments) -> Result<(String, String), String> {
+    match &arguments.node {
+        Some(node) => publish(arguments, &|| node_exposition(&LocalHost, node.as_deref())),
         None => status::paths::find(arguments.file.as_deref())
-            .and_then(|path| try_run(arguments, &|| exposition(&path))),
-    };
-    CommandOutcome::of(result)
+            .and_then(|path| publish(arguments, &|| exposition(&path))),
+    }
 }
 
 /// The metrics of now, in OpenMetrics' text format, and why there are none to speak of.
@@ -61,7 +58,7 @@ struct Exposition {
 }
 
 /// Prints what `metrics` returns once, with what is wrong, or serves it to all clients.
-fn try_run(
+fn publish(
     arguments: &ExporterArguments,
     metrics: &(dyn Fn() -> Exposition + Sync),
 ) -> Result<(String, String), String> {
@@ -75,7 +72,7 @@ fn try_run(
 
 /// The metrics of this status file.
 fn exposition(path: &Path) -> Exposition {
-    let status = read(path);
+    let status = status::read(path);
     Exposition {
         text: metrics::encoded(status.as_ref().ok(), status::now()),
         trouble: status.err(),
@@ -84,16 +81,10 @@ fn exposition(path: &Path) -> Exposition {
 
 /// The metrics of a node.
 fn node_exposition(host: &impl Host, node: Option<&str>) -> Exposition {
-    let node_status = node::query_dfrsd(host, node);
+    let node_status = query_dfrsd(host, node);
     let trouble = node_status.as_ref().err().map(ToString::to_string);
     Exposition {
         text: node::encoded(node_status.ok()),
         trouble,
     }
-}
-
-fn read(path: &Path) -> Result<Status, String> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    status::parse(&text, path)
 }

@@ -8,8 +8,6 @@ use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MAX_NODES;
 
-use crate::report::CommandOutcome;
-
 /// Shows what a user gains by gaming.
 ///
 /// Twenty users submit jobs at random for twelve hours, and one more has work of a kind: submitted as it is, or as a
@@ -38,12 +36,8 @@ pub struct GamingArguments {
     penalty: Span,
 }
 
-/// Simulates, and prints a table.
-pub fn run(arguments: &GamingArguments) -> CommandOutcome {
-    CommandOutcome::of(table(arguments).map(|table| (table, String::new())))
-}
-
-fn table(arguments: &GamingArguments) -> Result<String, String> {
+/// Simulates, and returns a table.
+pub fn run(arguments: &GamingArguments) -> Result<String, String> {
     let scheduler = arguments.policy.parse::<Scheduler>();
     let scheduler = scheduler.map_err(|error| format!("dfrs gaming: --policy: {error}"))?;
     let Scheduler::Dfrs(policy) = scheduler else {

@@ -11,7 +11,6 @@ use dfrs_lab::outputs;
 use dfrs_sim::generate::Lublin;
 use dfrs_sim::trace::{MAX_NODES, Model};
 
-use crate::report::CommandOutcome;
 use files::OutputTarget;
 
 /// The most jobs of a trace: with its gaps it takes some thirty years.
@@ -78,21 +77,13 @@ enum GenerateFormat {
     Swf,
 }
 
-/// Generates the traces, writes them and prints what was written.
-pub fn run(arguments: &GenerateArguments) -> CommandOutcome {
+/// Generates the traces and writes them: what goes to standard output and to standard error.
+pub fn run(arguments: &GenerateArguments) -> Result<(String, String), String> {
     let written = match &arguments.from {
         None => generated(arguments),
         Some(path) => changed(arguments, path),
     };
-    let (output, errors, code) = match written {
-        Ok((output, notes)) => (output, notes, 0),
-        Err(error) => (String::new(), format!("dfrs generate: {error}\n"), 2),
-    };
-    CommandOutcome {
-        output,
-        errors,
-        code,
-    }
+    written.map_err(|error| format!("dfrs generate: {error}"))
 }
 
 /// Traces of the model: what goes to standard output, and nothing to standard error.

@@ -27,6 +27,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
+use report::CommandOutcome;
+
 /// Works with the files of slurm-dfrs, dynamic fractional resource scheduling for Slurm.
 #[derive(Parser)]
 #[command(name = "dfrs", version, arg_required_else_help = true)]
@@ -61,21 +63,21 @@ pub fn run() -> ExitCode {
         .try_get_matches()
         .and_then(|matches| DfrsCommand::from_arg_matches(&matches))
     {
-        Ok(DfrsCommand::Bound(arguments)) => bound::run(&arguments),
+        Ok(DfrsCommand::Bound(arguments)) => CommandOutcome::of(bound::run(&arguments)),
         Ok(DfrsCommand::Check(arguments)) => check::run(&arguments),
-        Ok(DfrsCommand::Decide(arguments)) => decide::run(&arguments),
+        Ok(DfrsCommand::Decide(arguments)) => CommandOutcome::of(decide::run(&arguments)),
         Ok(DfrsCommand::Doctor(arguments)) => doctor::run(&arguments),
-        Ok(DfrsCommand::Explain(arguments)) => explain::run(&arguments),
-        Ok(DfrsCommand::Exporter(arguments)) => exporter::run(&arguments),
-        Ok(DfrsCommand::Gaming(arguments)) => gaming::run(&arguments),
-        Ok(DfrsCommand::Generate(arguments)) => generate::run(&arguments),
-        Ok(DfrsCommand::Moldable(arguments)) => moldable::run(&arguments),
-        Ok(DfrsCommand::Replay(arguments)) => replay::run(&arguments),
-        Ok(DfrsCommand::Reproduce(arguments)) => reproduce::run(&arguments),
-        Ok(DfrsCommand::Sim(arguments)) => sim::run(&arguments),
-        Ok(DfrsCommand::Status(arguments)) => status::run(&arguments),
-        Ok(DfrsCommand::Study(arguments)) => study::run(&arguments),
-        Ok(DfrsCommand::Top(arguments)) => top::run(&arguments),
+        Ok(DfrsCommand::Explain(arguments)) => CommandOutcome::of(explain::run(&arguments)),
+        Ok(DfrsCommand::Exporter(arguments)) => CommandOutcome::of(exporter::run(&arguments)),
+        Ok(DfrsCommand::Gaming(arguments)) => CommandOutcome::of(gaming::run(&arguments)),
+        Ok(DfrsCommand::Generate(arguments)) => CommandOutcome::of(generate::run(&arguments)),
+        Ok(DfrsCommand::Moldable(arguments)) => CommandOutcome::of(moldable::run(&arguments)),
+        Ok(DfrsCommand::Replay(arguments)) => CommandOutcome::of(replay::run(&arguments)),
+        Ok(DfrsCommand::Reproduce(arguments)) => CommandOutcome::of(reproduce::run(&arguments)),
+        Ok(DfrsCommand::Sim(arguments)) => CommandOutcome::of(sim::run(&arguments)),
+        Ok(DfrsCommand::Status(arguments)) => CommandOutcome::of(status::run(&arguments)),
+        Ok(DfrsCommand::Study(arguments)) => CommandOutcome::of(study::run(&arguments)),
+        Ok(DfrsCommand::Top(arguments)) => CommandOutcome::of(top::run(&arguments)),
         Err(error) => usage::outcome(&error),
     };
     let written = io::stdout()

@@ -10,8 +10,6 @@ use dfrs_lab::outputs;
 use dfrs_moldable::workload::WorkloadModel;
 use dfrs_moldable::{Algorithm, MAX_PROCESSORS, MAX_TASKS, Shuffles};
 
-use crate::report::CommandOutcome;
-
 /// Schedules moldable tasks for makespan and weighted completion time at once (DEMT, SPAA 2004).
 #[derive(Args)]
 pub struct MoldableArguments {
@@ -90,14 +88,14 @@ enum MoldableFormat {
 }
 
 /// Does what the subcommand says.
-pub fn run(arguments: &MoldableArguments) -> CommandOutcome {
-    CommandOutcome::of(match &arguments.command {
+pub fn run(arguments: &MoldableArguments) -> Result<(String, String), String> {
+    match &arguments.command {
         MoldableCommand::Generate(arguments) => generated(arguments),
         MoldableCommand::Schedule(arguments) => scheduled(arguments),
         MoldableCommand::Distance(arguments) => {
             distance::table(arguments).map(|table| (table, String::new()))
         }
-    })
+    }
 }
 
 fn generated(arguments: &MoldableGenerateArguments) -> Result<(String, String), String> {

@@ -6,8 +6,6 @@ use clap::Args;
 use dfrs_lab::outputs;
 use dfrs_lab::replay::{Replay, ReplayOptions};
 
-use crate::report::CommandOutcome;
-
 /// Replays what a site's jobs did: as it was, under EASY backfilling, and under DFRS.
 ///
 /// DUMP comes from Slurm's accounting (docs/replay.md has the command):
@@ -33,13 +31,8 @@ pub struct ReplayArguments {
     strict: bool,
 }
 
-/// Replays the file and prints the table.
-pub fn run(arguments: &ReplayArguments) -> CommandOutcome {
-    CommandOutcome::of(try_run(arguments))
-}
-
-/// What goes to standard output and to standard error, or one line about why there is no result.
-fn try_run(arguments: &ReplayArguments) -> Result<(String, String), String> {
+/// Replays the file: what goes to standard output and to standard error.
+pub fn run(arguments: &ReplayArguments) -> Result<(String, String), String> {
     let options = &arguments.options;
     options
         .check()
@@ -49,12 +42,7 @@ fn try_run(arguments: &ReplayArguments) -> Result<(String, String), String> {
     let replay = Replay::new(&arguments.file, arguments.strict, options)?;
     let mut output = replay.table();
     if let Some(path) = &arguments.output {
-        std::fs::write(path, replay.page(options)).map_err(|error| {
-            format!(
-                "{}: cannot be written: {error}; check the path and its permissions",
-                path.display()
-            )
-        })?;
+        outputs::write(path, &replay.page(options))?;
         output += &format!("\nThe page for people is {}\n", path.display());
     }
     Ok((output, replay.warnings().to_owned()))

@@ -1,7 +1,6 @@
 //! What a check found, and how it is printed.
 
 use serde::Serialize;
-use std::fmt::Write;
 
 /// Exit code of a check that failed.
 const FAILED: u8 = 1;
@@ -10,6 +9,7 @@ const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
 
 /// What the program does at its end.
+#[derive(Default)]
 pub struct CommandOutcome {
     /// For standard output.
     pub output: String,
@@ -20,19 +20,38 @@ pub struct CommandOutcome {
 }
 
 impl CommandOutcome {
-    /// Output and errors of what was done, or one line about why it was not, which is bad input.
-    pub fn of(result: Result<(String, String), String>) -> Self {
-        match result {
-            Ok((output, errors)) => Self {
-                output,
-                errors,
-                code: 0,
-            },
-            Err(error) => Self {
-                output: String::new(),
-                errors: error + "\n",
-                code: BAD_INPUT,
-            },
+    /// What was done, or one line about why it was not, which is bad input.
+    pub fn of(result: Result<impl Into<Self>, String>) -> Self {
+        result.map_or_else(|error| Self::failed(error, BAD_INPUT), Into::into)
+    }
+
+    /// One line on standard error.
+    pub fn failed(error: String, code: u8) -> Self {
+        let (output, errors) = (String::new(), error + "\n");
+        Self {
+            output,
+            errors,
+            code,
+        }
+    }
+}
+
+impl From<String> for CommandOutcome {
+    fn from(output: String) -> Self {
+        Self {
+            output,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<(String, String)> for CommandOutcome {
+    /// For standard output, and notes for standard error.
+    fn from((output, errors): (String, String)) -> Self {
+        Self {
+            output,
+            errors,
+            code: 0,
         }
     }
 }
@@ -86,13 +105,17 @@ impl CheckFindings {
         }
     }
 
-    /// The report of a file that cannot be read.
-    pub fn bad_input(kind: &'static str, problem: CheckProblem) -> Self {
+    /// The report of a file that cannot be read, from this line on where that is known.
+    pub fn bad_input(kind: &'static str, line: Option<usize>, what: String) -> Self {
         Self {
             kind,
             ok: false,
             summary: None,
-            problems: vec![problem],
+            problems: vec![CheckProblem {
+                line,
+                t: None,
+                what,
+            }],
             code: BAD_INPUT,
         }
     }
@@ -109,27 +132,18 @@ pub struct CheckReport {
 impl CheckReport {
     /// One line on standard output if all is right, else one line for each problem on standard error.
     pub fn as_text(&self) -> CommandOutcome {
-        let CheckFindings {
-            kind,
-            summary,
-            problems,
-            code,
-            ..
-        } = &self.findings;
-        let errors = problems.iter().fold(String::new(), |mut lines, problem| {
-            let _ = writeln!(lines, "{}", self.line(problem)); // a String takes all
-            lines
-        });
-        let output = match summary {
-            Some(summary) if problems.is_empty() => {
-                format!("{}: {kind} is right: {summary}\n", self.file)
+        let found = &self.findings;
+        let output = match &found.summary {
+            Some(summary) if found.problems.is_empty() => {
+                format!("{}: {} is right: {summary}\n", self.file, found.kind)
             }
             _ => String::new(),
         };
+        let errors = found.problems.iter().map(|problem| self.line(problem));
         CommandOutcome {
             output,
-            errors,
-            code: *code,
+            errors: errors.collect(),
+            code: found.code,
         }
     }
 
@@ -137,23 +151,17 @@ impl CheckReport {
     pub fn as_json(&self) -> CommandOutcome {
         match serde_json::to_string(self) {
             Ok(text) => CommandOutcome {
-                output: text + "\n",
-                errors: String::new(),
                 code: self.findings.code,
+                ..(text + "\n").into()
             },
-            Err(error) => CommandOutcome {
-                output: String::new(),
-                errors: format!("{error}\n"),
-                code: BAD_INPUT,
-            },
+            Err(error) => CommandOutcome::failed(error.to_string(), BAD_INPUT),
         }
     }
 
     fn line(&self, problem: &CheckProblem) -> String {
-        let place = problem
-            .line
-            .map_or(String::new(), |line| format!("{line}:"));
-        let time = problem.t.map_or(String::new(), |t| format!(" t={t}:"));
-        format!("{}:{place}{time} {}", self.file, problem.what)
+        let place = problem.line.map(|line| format!("{line}:"));
+        let time = problem.t.map(|t| format!(" t={t}:"));
+        let (place, time) = (place.unwrap_or_default(), time.unwrap_or_default());
+        format!("{}:{place}{time} {}\n", self.file, problem.what)
     }
 }

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use dfrs_lab::reproduce::{self, ALL_TRACES, Reproduction};
 
-use crate::report::CommandOutcome;
-
 /// Reproduces the tables and figures of the DFRS papers, and of the bi-criteria paper on moldable jobs.
 ///
 /// Generates the papers' synthetic traces, simulates them and the HPC2N trace under the papers'
@@ -45,13 +43,8 @@ fn names() -> clap::builder::PossibleValuesParser {
     reproduce::names().into()
 }
 
-/// Runs the experiments and prints where the report is.
-pub fn run(arguments: &ReproduceArguments) -> CommandOutcome {
-    CommandOutcome::of(try_run(arguments))
-}
-
-/// What goes to standard output and to standard error, or one line about why there is no report.
-fn try_run(arguments: &ReproduceArguments) -> Result<(String, String), String> {
+/// Runs the experiments: where the report is, and notes for standard error.
+pub fn run(arguments: &ReproduceArguments) -> Result<(String, String), String> {
     let reproduction = Reproduction {
         directory: &arguments.output,
         only: &arguments.only,

@@ -14,8 +14,6 @@ use dfrs_lab::sim::{self, LiveOptions, SimOutputs, SimPlan, catalogue, results, 
 use dfrs_sim::Scheduler;
 use dfrs_sim::trace::MAX_NODES;
 
-use crate::report::CommandOutcome;
-
 /// Simulates a trace under one or many policies.
 ///
 /// A malformed line of the trace, and a job that can never start on so many nodes, is reported on
@@ -96,17 +94,11 @@ enum SimFormat {
     Csv,
 }
 
-/// Simulates and prints the results.
-pub fn run(arguments: &SimArguments) -> CommandOutcome {
-    let result = match arguments.list_policies {
-        true => Ok((catalogue::list(), String::new())),
-        false => try_run(arguments),
-    };
-    CommandOutcome::of(result)
-}
-
-/// What goes to standard output and to standard error, or one line about why there is no result.
-fn try_run(arguments: &SimArguments) -> Result<(String, String), String> {
+/// Simulates: what goes to standard output and to standard error.
+pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
+    if arguments.list_policies {
+        return Ok((catalogue::list(), String::new()));
+    }
     let for_one = [
         ("--journal", &arguments.journal),
         ("--jobs-csv", &arguments.jobs_csv),

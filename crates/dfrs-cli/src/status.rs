@@ -52,15 +52,11 @@ enum StatusFormat {
 }
 
 /// Reads the file and prints it.
-pub fn run(arguments: &StatusArguments) -> CommandOutcome {
+pub fn run(arguments: &StatusArguments) -> Result<CommandOutcome, String> {
+    let json = arguments.json || arguments.format == StatusFormat::Json;
     if let Some(parts) = &arguments.shadow {
-        let json = arguments.json || arguments.format == StatusFormat::Json;
-        return CommandOutcome::of(shadow::try_run(&paths::dfrs_conf(), parts, json));
+        return shadow::run(&paths::dfrs_conf(), parts, json).map(Into::into);
     }
-    try_run(arguments).unwrap_or_else(|problem| CommandOutcome::of(Err(problem)))
-}
-
-fn try_run(arguments: &StatusArguments) -> Result<CommandOutcome, String> {
     let path = paths::find(arguments.file.as_deref())?;
     let text = std::fs::read_to_string(&path).map_err(|error| {
         format!(
@@ -70,19 +66,25 @@ fn try_run(arguments: &StatusArguments) -> Result<CommandOutcome, String> {
     })?;
     let status = parse(&text, &path)?;
     let age = now() - status.written;
-    let trouble = trouble(&status, age);
-    let json = arguments.json || arguments.format == StatusFormat::Json;
-    Ok(CommandOutcome {
-        output: if json {
-            text
-        } else {
-            table::text(&status, age)
+    let output = match json {
+        true => text,
+        false => table::text(&status, age),
+    };
+    Ok(match trouble(&status, age) {
+        None => output.into(),
+        Some(trouble) => CommandOutcome {
+            output,
+            errors: format!("{}: {trouble}\n", path.display()),
+            code: NOT_SCHEDULING,
         },
-        code: if trouble.is_some() { NOT_SCHEDULING } else { 0 },
-        errors: trouble.map_or_else(String::new, |trouble| {
-            format!("{}: {trouble}\n", path.display())
-        }),
     })
+}
+
+/// The status that this file holds.
+pub(crate) fn read(path: &Path) -> Result<Status, String> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    parse(&text, path)
 }
 
 pub(crate) fn parse(text: &str, path: &Path) -> Result<Status, String> {

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dfrs_lab::study::{self, Grid};
 
-use crate::report::CommandOutcome;
-
 /// Simulates many traces under many policies and settings, and compares them trace by trace.
 ///
 /// The study is a file of TOML that names traces, policies, and options of dfrs sim; where an option has
@@ -28,13 +26,8 @@ pub struct StudyArguments {
     dry_run: bool,
 }
 
-/// Runs the study, writes its files and prints the comparison.
-pub fn run(arguments: &StudyArguments) -> CommandOutcome {
-    CommandOutcome::of(try_run(arguments))
-}
-
-/// What goes to standard output and to standard error, or one line about why there is no result.
-fn try_run(arguments: &StudyArguments) -> Result<(String, String), String> {
+/// Runs the study and writes its files: the comparison, and notes for standard error.
+pub fn run(arguments: &StudyArguments) -> Result<(String, String), String> {
     let study = study::read(&arguments.study)?;
     let directory = match &arguments.output {
         Some(directory) => directory.clone(),

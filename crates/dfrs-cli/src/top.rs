@@ -21,7 +21,6 @@ use dfrs_sim::trace::{decompressed, open};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::report::CommandOutcome;
 use crate::status::paths;
 use follow::Follower;
 use model::TopModel;
@@ -74,12 +73,8 @@ fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Shows the cluster until the user quits.
-pub fn run(arguments: &TopArguments) -> CommandOutcome {
-    CommandOutcome::of(show(arguments).map(|output| (output, String::new())))
-}
-
-fn show(arguments: &TopArguments) -> Result<String, String> {
+/// Shows the cluster until the user quits, or returns one frame.
+pub fn run(arguments: &TopArguments) -> Result<String, String> {
     // clap does not require an option that conflicts with a given one.
     if arguments.replay.is_none() && (arguments.at.is_some() || arguments.speed.is_some()) {
         return Err("dfrs top: --at and --speed are for a replay; add --replay FILE".into());

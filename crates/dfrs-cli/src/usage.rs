@@ -10,20 +10,12 @@ pub fn outcome(error: &clap::Error) -> CommandOutcome {
     let text = error.render().to_string();
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CommandOutcome {
-            output: text,
-            errors: String::new(),
-            code,
-        },
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => text.into(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => CommandOutcome {
-            output: String::new(),
             errors: text,
             code,
+            ..CommandOutcome::default()
         },
-        _ => CommandOutcome {
-            output: String::new(),
-            errors: format!("dfrs: {}; try --help\n", one_line(&text)),
-            code,
-        },
+        _ => CommandOutcome::failed(format!("dfrs: {}; try --help", one_line(&text)), code),
     }
 }

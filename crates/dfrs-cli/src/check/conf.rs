@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dfrs_proto::conf::{Config, Mode};
 
-use crate::report::{CheckFindings, CheckProblem};
+use crate::report::CheckFindings;
 
 /// The longest file that is read, in bytes. No dfrs.conf comes near.
 const MAX_BYTES: u64 = 1 << 20;
@@ -16,11 +16,7 @@ pub fn check(input: impl Read, file: &Path) -> io::Result<CheckFindings> {
     if bytes.len() as u64 > MAX_BYTES {
         let what =
             format!("is no journal, and too long for a dfrs.conf: at most {MAX_BYTES} bytes");
-        let (line, t) = (None, None);
-        return Ok(CheckFindings::bad_input(
-            "file",
-            CheckProblem { line, t, what },
-        ));
+        return Ok(CheckFindings::bad_input("file", None, what));
     }
     let text = match std::str::from_utf8(&bytes) {
         Ok(text) => text,
@@ -28,28 +24,14 @@ pub fn check(input: impl Read, file: &Path) -> io::Result<CheckFindings> {
     };
     Ok(match Config::parse(text, &file.to_string_lossy()) {
         Ok(config) => CheckFindings::valid("dfrs.conf", summary(&config)),
-        Err(error) => {
-            let problem = CheckProblem {
-                line: Some(error.line),
-                t: None,
-                what: error.what,
-            };
-            CheckFindings::bad_input("dfrs.conf", problem)
-        }
+        Err(error) => CheckFindings::bad_input("dfrs.conf", Some(error.line), error.what),
     })
 }
 
 fn not_text(before: &[u8]) -> CheckFindings {
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
     let what = "is not UTF-8 text; neither a dfrs.conf nor a journal".to_owned();
-    CheckFindings::bad_input(
-        "file",
-        CheckProblem {
-            line: Some(line),
-            t: None,
-            what,
-        },
-    )
+    CheckFindings::bad_input("file", Some(line), what)
 }
 
 fn summary(config: &Config) -> String {

@@ -18,12 +18,7 @@ pub fn check(input: impl BufRead, tolerance: Tolerance) -> CheckFindings {
                 validator.push(line, &event);
             }
             Err(error) => {
-                let problem = CheckProblem {
-                    line: Some(error.line()),
-                    t: None,
-                    what: error.to_string(),
-                };
-                return CheckFindings::bad_input(KIND, problem);
+                return CheckFindings::bad_input(KIND, Some(error.line()), error.to_string());
             }
         }
     }

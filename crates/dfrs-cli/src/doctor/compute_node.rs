@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use dfrs_proto::conf::Config;
-use dfrs_proto::report::NodeStatus;
 use dfrs_proto::slurm_conf;
 use dfrs_proto::spare;
 use dfrs_proto::swap::{KEPT_BY_ZSWAP, Swap};
@@ -11,7 +10,7 @@ use dfrs_proto::swap::{KEPT_BY_ZSWAP, Swap};
 use super::cgroup::{self, Hierarchy};
 use super::facts;
 use super::finding::DoctorFindings;
-use super::host::Host;
+use super::host::{Host, query_dfrsd};
 use super::slurm::{SlurmSettings, records};
 
 /// Where slurmd keeps what a configless controller sent, after the usual place.
@@ -176,7 +175,7 @@ fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     let findings_text = findings.text();
     let mut topic = findings.topic("dfrsd");
     let socket: PathBuf = [SOCKETS, name, "dfrsd.sock"].iter().collect();
-    let status = match query_dfrsd(host, name) {
+    let status = match query_dfrsd(host, Some(name)) {
         Ok(status) => status,
         Err(error) => {
             topic.error(
@@ -227,11 +226,6 @@ fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
         "{software} for node {name}, cgroup {}, {:.2} cores for jobs",
         status.cgroup, status.capacity_cores
     ));
-}
-
-fn query_dfrsd(host: &impl Host, name: &str) -> Result<NodeStatus, String> {
-    let answer = host.run("dfrsd", &["status", "--json", "--node", name])?;
-    serde_json::from_str(&answer).map_err(|error| format!("dfrsd answers strangely: {error}"))
 }
 
 /// SlurmUser, as slurmctld says. A node that cannot reach slurmctld is not judged by it.

@@ -93,9 +93,8 @@ impl DoctorFindings {
             self.text()
         };
         CommandOutcome {
-            output,
-            errors: String::new(),
             code: worst.code(),
+            ..output.into()
         }
     }
 

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use dfrs_proto::report::NodeStatus;
+
 use crate::program;
 
 /// The longest file that is read, in bytes: the plugin's, with what debuggers need.
@@ -50,6 +52,18 @@ pub trait Host {
         let bytes = self.read(path)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// Queries dfrsd of this node, or of the host's name, as root or SlurmUser may.
+///
+/// # Errors
+///
+/// One line, if dfrsd does not answer.
+pub fn query_dfrsd(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, String> {
+    let mut arguments = vec!["status", "--json"];
+    arguments.extend(node.iter().flat_map(|name| ["--node", name]));
+    let answer = host.run("dfrsd", &arguments)?;
+    serde_json::from_str(&answer).map_err(|error| format!("dfrsd answers strangely: {error}"))
 }
 
 /// The one that we are on.

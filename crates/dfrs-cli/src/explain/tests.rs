@@ -63,7 +63,7 @@ fn with_answer(name: &str, answer: &str, json: bool) -> CommandOutcome {
             assert_eq!(line, "{\"version\":1,\"job\":17,\"task\":3}\n");
             stream.write_all(answer.as_bytes()).expect("is heard");
         });
-        run(&arguments)
+        CommandOutcome::of(run(&arguments))
     });
     std::fs::remove_dir_all(directory).expect("cleans up");
     outcome

@@ -7,19 +7,6 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
 use super::writer::{MetricsWriter, float};
-use crate::doctor::host::Host;
-
-/// Queries dfrsd of this node, or of the host's name, as root or SlurmUser may.
-///
-/// # Errors
-///
-/// One line, if dfrsd does not answer.
-pub(super) fn query_dfrsd(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, String> {
-    let mut arguments = vec!["status", "--json"];
-    arguments.extend(node.iter().flat_map(|name| ["--node", name]));
-    let answer = host.run("dfrsd", &arguments)?;
-    serde_json::from_str(&answer).map_err(|error| format!("dfrsd answers strangely: {error}"))
-}
 
 /// In OpenMetrics' text format; none: dfrsd did not answer.
 pub(super) fn encoded(status: Option<NodeStatus>) -> String {
@@ -32,7 +19,7 @@ struct NodeMetrics(Option<NodeStatus>);
 impl Collector for NodeMetrics {
     fn encode(&self, encoder: DescriptorEncoder) -> Result<(), Error> {
         let mut out = MetricsWriter(encoder);
-        let answers = f64::from(u8::from(self.0.is_some()));
+        let answers = f64::from(self.0.is_some());
         out.gauge("dfrsd_up", "Whether dfrsd answered", answers)?;
         let Some(status) = &self.0 else {
             return Ok(());
@@ -67,7 +54,7 @@ impl MetricsWriter<'_> {
         self.gauge(
             "dfrsd_caps_lifted",
             "Whether all caps are lifted, because nothing was heard for too long",
-            f64::from(u8::from(status.failed_open)),
+            f64::from(status.failed_open),
         )?;
         let Some(ago) = status.heard_seconds_ago else {
             return Ok(());

@@ -2,6 +2,8 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
+use dfrs_proto::status::Status;
+
 use super::*;
 use crate::doctor::host::FileOwner;
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use dfrs_lab::outputs;
+
 /// Standard output, a file, or a file for each seed.
 pub enum OutputTarget<'a> {
     Standard,
@@ -29,13 +31,7 @@ impl<'a> OutputTarget<'a> {
             Self::File(path) => path.to_path_buf(),
             Self::Numbered(path) => numbered(path, seed),
         };
-        std::fs::write(&path, text).map_err(|error| {
-            format!(
-                "{}: cannot be written: {error}; check the path and the space left",
-                path.display()
-            )
-        })?;
-        Ok(String::new())
+        outputs::write(&path, &text).map(|()| String::new())
     }
 }
 

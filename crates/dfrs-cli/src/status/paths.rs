@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use dfrs_proto::conf::Config;
 use dfrs_proto::status::FILE;
 
+use crate::doctor::slurm::SlurmSettings;
+
 /// Slurm's own default of StateSaveLocation.
 const DEFAULT: &str = "/var/spool";
 
@@ -63,17 +65,12 @@ fn configured(slurm_conf: &Path) -> Result<PathBuf, String> {
             slurm_conf.display()
         )
     })?;
-    Ok(Path::new(state_save_location(&text)).join(FILE))
+    Ok(Path::new(&state_save_location(&text)).join(FILE))
 }
 
 /// The last one that the text gives.
-pub(super) fn state_save_location(slurm_conf: &str) -> &str {
-    let mut values = slurm_conf.lines().rev().filter_map(|line| {
-        let line = line.split('#').next()?;
-        let (key, value) = line.split_once('=')?;
-        key.trim()
-            .eq_ignore_ascii_case("StateSaveLocation")
-            .then(|| value.trim())
-    });
-    values.next().unwrap_or(DEFAULT)
+pub(super) fn state_save_location(slurm_conf: &str) -> String {
+    let settings = SlurmSettings::parse(slurm_conf);
+    let location = Some(settings.get("StateSaveLocation")).filter(|value| !value.is_empty());
+    location.unwrap_or(DEFAULT).to_owned()
 }

@@ -20,13 +20,9 @@ struct ShadowReport<'a> {
     comparison: &'a ShadowComparison,
 }
 
-/// Output and errors, or one line on why there is no comparison. `parts`: of a journal, oldest
+/// What to print, or one line on why there is no comparison. `parts`: of a journal, oldest
 /// first; none: the journal that dfrs.conf names.
-pub(super) fn try_run(
-    dfrs_conf: &Path,
-    parts: &[PathBuf],
-    json: bool,
-) -> Result<(String, String), String> {
+pub(super) fn run(dfrs_conf: &Path, parts: &[PathBuf], json: bool) -> Result<String, String> {
     let (named, config) = paths::journal_of(dfrs_conf, "")?;
     let (earlier, journal) = match parts.split_last() {
         Some((last, earlier)) => (earlier, last.clone()),
@@ -44,18 +40,17 @@ pub(super) fn try_run(
             comparison.jobs
         ));
     }
-    let output = if json {
+    if json {
         let report = ShadowReport {
             version: VERSION,
             journal: journal.display().to_string(),
             comparison: &comparison,
         };
         let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
-        text + "\n"
+        Ok(text + "\n")
     } else {
-        text(&journal, &comparison)
-    };
-    Ok((output, String::new()))
+        Ok(text(&journal, &comparison))
+    }
 }
 
 /// Whether there is a journal with something in it.

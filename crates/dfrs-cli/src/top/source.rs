@@ -13,7 +13,7 @@ use super::follow::{Follower, JournalUpdate};
 use super::model::{TopModel, printable};
 use super::player::Player;
 use super::words::is_real;
-use crate::status::{length, now, parse, trouble};
+use crate::status::{length, now, read, trouble};
 
 /// How long events are read before the screen is drawn and keys are read again.
 const READ_BUDGET: Duration = Duration::from_millis(50);
@@ -145,14 +145,9 @@ impl FollowedJournal {
             .is_none_or(|looked| looked.elapsed() >= STATUS_PERIOD)
         {
             self.status_read_at = Some(Instant::now());
-            self.status = self.read_status();
+            let file = self.status_file.as_deref();
+            self.status = file.and_then(|file| read(file).ok());
         }
-    }
-
-    fn read_status(&self) -> Option<Status> {
-        let path = self.status_file.as_ref()?;
-        let text = std::fs::read_to_string(path).ok()?;
-        parse(&text, path).ok()
     }
 
     fn banner(&self, model: &TopModel) -> Banner {
