@@ -1,7 +1,8 @@
 //! `cargo xtask bindings`: the Rust side of the shim's contract, from its one header.
 
-use std::fs;
 use std::path::Path;
+
+use crate::files;
 
 const HEADER: &str = "c_shim/dfrs_shim.h";
 const BINDINGS: &str = "src/shim/bindings.rs";
@@ -24,10 +25,9 @@ pub fn run(arguments: &BindingsArguments) -> Result<(), String> {
     let path = root.join(BINDINGS);
     let generated = generate(&root.join(HEADER))?;
     if !arguments.check {
-        return fs::write(&path, generated).map_err(|error| format!("{BINDINGS}: {error}"));
+        return files::write(&path, generated);
     }
-    let committed = fs::read_to_string(&path).map_err(|error| format!("{BINDINGS}: {error}"))?;
-    if committed == generated {
+    if files::read(&path)? == generated {
         return Ok(());
     }
     Err(format!(

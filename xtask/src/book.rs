@@ -52,17 +52,17 @@ pub fn run(arguments: &BookArguments) -> Result<(), String> {
 
 fn stage(root: &Path, source: &Path) -> Result<(), String> {
     if source.exists() {
-        fs::remove_dir_all(source).map_err(|error| format!("{}: {error}", source.display()))?;
+        fs::remove_dir_all(source).map_err(|error| files::failed(source, &error))?;
     }
     let docs = root.join("docs");
     let mut linked = BTreeSet::new();
     for path in files::below(&docs)? {
         let relative = path.strip_prefix(&docs).unwrap_or(&path);
         if path.extension().is_some_and(|ending| ending == "md") {
-            let text = read(&path)?;
+            let text = files::read(&path)?;
             linked.extend(outside(&Path::new("docs").join(relative), &text));
             let text = moved(&text, relative);
-            write(&source.join(relative), text.as_bytes())?;
+            files::write(&source.join(relative), text)?;
         } else {
             copy(&path, &source.join(relative))?;
         }
@@ -108,14 +108,14 @@ fn stage_linked(root: &Path, path: &Path, source: &Path) -> Result<(), String> {
             ));
         }
         list.push_str("</ul>\n");
-        return write(&to.join("index.html"), list.as_bytes());
+        return files::write(&to.join("index.html"), list);
     }
     if path.extension().is_none_or(|ending| ending != "md") {
         return copy(&from, &to);
     }
     // What such a page links to is in the site if pages of docs/ link to it, too, or it is one of them.
     let depth = path.components().count();
-    let text = read(&from)?;
+    let text = files::read(&from)?;
     for linked in outside(path, &text) {
         let target = source.join(REPOSITORY).join(&linked);
         if !target.exists() && linked.extension().is_none_or(|ending| ending != "md") {
@@ -128,7 +128,7 @@ fn stage_linked(root: &Path, path: &Path, source: &Path) -> Result<(), String> {
     );
     // The contents are beside every page.
     let text = text.replace("SUMMARY.md)", &format!("{REPOSITORY}/README.md)"));
-    write(&to, text.as_bytes())
+    files::write(&to, text)
 }
 
 /// Without `..` in the middle.
@@ -145,19 +145,9 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let bytes = fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?;
-    write(to, &bytes)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let directory = path.parent().unwrap_or(Path::new(""));
-    fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+    let bytes = fs::read(from).map_err(|error| files::failed(from, &error))?;
+    files::write(to, bytes)
 }
 
 #[cfg(test)]
@@ -192,7 +182,7 @@ mod tests {
                 continue;
             };
             if path.extension().is_some_and(|ending| ending == "md") {
-                let text = read(&path).expect("text");
+                let text = files::read(&path).expect("text");
                 let problems = links::problems(&stage_in, relative, &text);
                 assert_eq!(problems, [""; 0]);
                 pages += 1;

@@ -9,6 +9,9 @@ use clap::Args;
 use dfrs_testbed::simulation::generate::{Kinds, generate};
 use dfrs_testbed::simulation::run as try_scenario;
 
+use crate::files::{self, failed, read, write};
+use crate::program::{git, text};
+
 /// Command line.
 #[derive(Args)]
 pub struct DefectsArguments {
@@ -56,10 +59,10 @@ pub fn run(arguments: &DefectsArguments) -> Result<(), String> {
     let mut unnoticed = Vec::new();
     for defect in &defects {
         let path = copy.join(&defect.file);
-        let text = read(&path)?;
-        write(&path, &defect.planted(&text)?)?;
+        let right = read(&path)?;
+        write(&path, defect.planted(&right)?)?;
         let built = build(&copy, &root.join("target/defects/target"));
-        write(&path, &text)?;
+        write(&path, right)?;
         let (name, what) = (&defect.name, &defect.what);
         match find(&built?, arguments.seeds)? {
             Some((seed, failure)) => println!("{name}: seed {seed}, {failure} ({what})"),
@@ -151,9 +154,7 @@ fn try_on_all_cores(
 }
 
 fn read_all(directory: &Path, names: &[String]) -> Result<Vec<Defect>, String> {
-    let entries = fs::read_dir(directory).map_err(|error| failed(directory, &error))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.sort();
+    let files = files::below(directory)?;
     let all: Result<Vec<Defect>, String> = files.iter().map(|path| read_one(path)).collect();
     let mut all = all?;
     let known = |name: &&String| all.iter().any(|defect| defect.name == **name);
@@ -191,45 +192,21 @@ fn read_one(path: &Path) -> Result<Defect, String> {
 /// What Git knows of, and what is new and not ignored. Unchanged files keep their times, so that little is
 /// compiled again.
 fn copy_sources(root: &Path, copy: &Path) -> Result<(), String> {
-    let list = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("git cannot be started: {error}"))?;
-    for name in list
-        .stdout
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty())
-    {
-        let name = String::from_utf8_lossy(name).into_owned();
-        let (from, to) = (root.join(&name), copy.join(&name));
+    let list = [
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
+    for name in text(&mut git(root, &list))?.split_terminator('\0') {
+        let (from, to) = (root.join(name), copy.join(name));
         let Ok(bytes) = fs::read(&from) else { continue };
-        if fs::read(&to).is_ok_and(|there| there == bytes) {
-            continue;
+        if !fs::read(&to).is_ok_and(|there| there == bytes) {
+            write(&to, bytes)?;
         }
-        let directory = to.parent().unwrap_or(copy);
-        fs::create_dir_all(directory).map_err(|error| failed(directory, &error))?;
-        fs::write(&to, bytes).map_err(|error| failed(&to, &error))?;
     }
     Ok(())
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| failed(path, &error))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| failed(path, &error))
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
 }
 
 #[cfg(test)]

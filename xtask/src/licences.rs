@@ -3,10 +3,11 @@
 mod expression;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::process::Command;
 
 use clap::Args;
+
+use crate::{files, program};
 
 /// Checks that the licence of every crate that is linked into a program of ours is one that
 /// deny.toml allows. Tools and tests of the developers (this one, build scripts) are not looked at.
@@ -15,21 +16,14 @@ pub struct LicencesArguments {}
 
 /// Lists what is linked, and looks at every package of it.
 pub fn run(_arguments: &LicencesArguments) -> Result<(), String> {
-    let allowed = allowed(
-        &fs::read_to_string(crate::root().join("deny.toml"))
-            .map_err(|error| format!("deny.toml: cannot be read: {error}"))?,
-    )?;
+    let allowed = allowed(&files::read(&crate::root().join("deny.toml"))?)?;
     let linked = linked()?;
     let problems: BTreeSet<String> = linked
         .lines()
         .filter(|line| !line.is_empty())
         .filter_map(|line| problem(line, &allowed))
         .collect();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(Vec::from_iter(problems).join("\n"))
-    }
+    crate::refuse(&Vec::from_iter(problems))
 }
 
 /// What `cargo tree` lists of all that is linked into a program: `name v1.0.0|LICENCE`, a package a
@@ -38,33 +32,18 @@ fn linked() -> Result<String, String> {
     let what = ["tree", "--workspace", "--exclude", env!("CARGO_PKG_NAME")];
     let how = ["--locked", "--target", "all", "--edges", "normal"];
     let format = ["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"];
-    let output = Command::new(env!("CARGO"))
-        .args([&what[..], &how, &format].concat())
-        .current_dir(crate::root())
-        .output()
-        .map_err(|error| format!("cargo tree cannot be run: {error}"))?;
-    if output.status.success() {
-        String::from_utf8(output.stdout).map_err(|error| format!("cargo tree: {error}"))
-    } else {
-        let errors = String::from_utf8_lossy(&output.stderr);
-        Err(format!("cargo tree: {errors}"))
-    }
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args([&what[..], &how, &format].concat());
+    program::text(cargo.current_dir(crate::root()))
 }
 
 /// The words of `allow = [...]` in deny.toml.
 fn allowed(deny: &str) -> Result<Vec<String>, String> {
-    let list = deny
-        .split_once("\nallow = [")
-        .and_then(|(_, rest)| rest.split_once(']'));
-    let Some((list, _)) = list else {
-        return Err("deny.toml: has no line 'allow = ['".into());
-    };
-    Ok(list
-        .split('"')
-        .skip(1)
-        .step_by(2)
-        .map(str::to_owned)
-        .collect())
+    let list = deny.split_once("\nallow = [");
+    let list = list.and_then(|(_, rest)| rest.split_once(']'));
+    let (list, _) = list.ok_or("deny.toml: has no line 'allow = ['")?;
+    let words = list.split('"').skip(1).step_by(2);
+    Ok(words.map(str::to_owned).collect())
 }
 
 /// What is wrong with the package of a line of [`linked`].

@@ -11,6 +11,7 @@ mod files;
 mod licences;
 mod man;
 mod pictures;
+mod program;
 mod release;
 mod simulate;
 mod style;
@@ -73,6 +74,14 @@ fn main() -> ExitCode {
             eprintln!("{}", message.trim_end());
             ExitCode::FAILURE
         }
+    }
+}
+
+/// One line for each problem, unless there are none.
+fn refuse(problems: &[String]) -> Result<(), String> {
+    match problems {
+        [] => Ok(()),
+        some => Err(some.join("\n")),
     }
 }
 

@@ -9,6 +9,8 @@ use clap::{Args, Command, CommandFactory};
 use clap_complete::{Shell, generate_to};
 use clap_mangen::Man;
 
+use crate::{files, program};
+
 const SOURCE: &str = concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Args)]
@@ -45,12 +47,6 @@ const DOCUMENTS: [ManDocument; 2] = [
     },
 ];
 
-/// A program and the section of the manual that it belongs to.
-struct ManProgram {
-    command: Command,
-    section: u8,
-}
-
 /// Writes them all.
 ///
 /// # Errors
@@ -58,49 +54,32 @@ struct ManProgram {
 /// What cannot be written, or what pandoc says.
 pub fn run(arguments: &ManArguments) -> Result<(), String> {
     let directory = &arguments.directory;
-    let failed = |error| format!("{}: {error}", directory.display());
-    write_commands(directory).map_err(failed)?;
-    for document in &DOCUMENTS {
-        let pages = pages_of(document.section, directory).map_err(failed)?;
-        write_document(document, &pages)?;
-    }
-    Ok(())
+    write_commands(directory).map_err(|error| files::failed(directory, &error))?;
+    DOCUMENTS
+        .iter()
+        .try_for_each(|document| write_document(document, directory))
 }
 
-fn programs() -> [ManProgram; 2] {
-    [
-        ManProgram {
-            command: dfrs_cli::command(),
-            section: 1,
-        },
-        ManProgram {
-            command: dfrs_node::options::Options::command(),
-            section: 8,
-        },
-    ]
-}
-
-/// The directory of a section's pages, which is made.
-fn pages_of(section: u8, directory: &Path) -> std::io::Result<PathBuf> {
-    let pages = directory.join(format!("man/man{section}"));
-    fs::create_dir_all(&pages)?;
-    Ok(pages)
+/// The programs, and the sections of the manual that they belong to.
+fn programs() -> [(Command, u8); 2] {
+    let dfrsd = dfrs_node::options::Options::command();
+    [(dfrs_cli::command(), 1), (dfrsd, 8)]
 }
 
 /// Writes the programs' pages and completions below a directory.
 fn write_commands(directory: &Path) -> std::io::Result<()> {
     let completions = directory.join("completions");
     fs::create_dir_all(&completions)?;
-    for mut program in programs() {
-        let section = program.section;
-        let pages = pages_of(section, directory)?;
-        let name = program.command.get_name().to_owned();
+    for (mut program, section) in programs() {
+        let pages = directory.join(format!("man/man{section}"));
+        fs::create_dir_all(&pages)?;
+        let name = program.get_name().to_owned();
         for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
-            generate_to(shell, &mut program.command.clone(), &name, &completions)?;
+            generate_to(shell, &mut program.clone(), &name, &completions)?;
         }
-        program.command.build();
-        page(&program.command, &name, section, &pages)?;
-        for command in commands(&program.command) {
+        program.build();
+        page(&program, &name, section, &pages)?;
+        for command in commands(&program) {
             let name = format!("{name}-{}", command.get_name());
             page(command, &name, section, &pages)?;
         }
@@ -127,15 +106,9 @@ fn write_document(document: &ManDocument, directory: &Path) -> Result<(), String
     ] {
         pandoc.arg(format!("--metadata={key}={value}"));
     }
-    let page = pandoc
-        .arg(document.source)
-        .output()
-        .map_err(|error| format!("pandoc cannot be run: {error}"))?;
-    if !page.status.success() {
-        return Err(String::from_utf8_lossy(&page.stderr).into_owned());
-    }
-    let file = directory.join(format!("{}.{section}", document.name));
-    fs::write(&file, page.stdout).map_err(|error| format!("{}: {error}", file.display()))
+    let page = program::output(pandoc.arg(document.source))?;
+    let file = format!("man/man{section}/{}.{section}", document.name);
+    files::write(&directory.join(file), page)
 }
 
 /// The commands that are shown; help is no page of its own.
@@ -181,12 +154,12 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("dfrs-man-{}", std::process::id()));
         write_commands(&directory).expect("can be written");
         let mut pages = 0;
-        for mut program in programs() {
-            program.command.build();
-            let (name, section) = (program.command.get_name().to_owned(), program.section);
+        for (mut program, section) in programs() {
+            program.build();
+            let name = program.get_name().to_owned();
             let bash = fs::read_to_string(directory.join(format!("completions/{name}.bash")));
             let bash = bash.expect("completions");
-            for command in commands(&program.command) {
+            for command in commands(&program) {
                 let file = format!("man/man{section}/{name}-{}.{section}", command.get_name());
                 let page = fs::read_to_string(directory.join(&file)).expect("a page");
                 let page = plain(&page);

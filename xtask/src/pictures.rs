@@ -6,6 +6,8 @@ use std::path::Path;
 use clap::Args;
 use dfrs_report::{Axis, Bars};
 
+use crate::files;
+
 /// In pixels: narrow enough to be read on a telephone.
 const WIDTH: f64 = 560.0;
 
@@ -19,8 +21,7 @@ pub struct PicturesArguments {}
 /// The figures are not where they are looked for, or a file cannot be written.
 pub fn run(_arguments: &PicturesArguments) -> Result<(), String> {
     for (path, drawing) in all(crate::root())? {
-        let path = crate::root().join(path);
-        fs::write(&path, drawing).map_err(|error| format!("{}: {error}", path.display()))?;
+        files::write(&crate::root().join(path), drawing)?;
     }
     Ok(())
 }
@@ -45,9 +46,7 @@ pub fn problems(root: &Path) -> Vec<String> {
 
 /// Each with its path.
 fn all(root: &Path) -> Result<[(&'static str, String); 2], String> {
-    let readme = root.join("README.md");
-    let text =
-        fs::read_to_string(&readme).map_err(|error| format!("{}: {error}", readme.display()))?;
+    let text = files::read(&root.join("README.md"))?;
     let table =
         DemoTable::of(&text).ok_or("README.md: has no table with a row '| mean stretch |'")?;
     let stretch = table.bars(

@@ -1,4 +1,4 @@
-//! Programs that a release is made with.
+//! Other programs.
 
 use std::process::{Command, Stdio};
 

@@ -5,13 +5,15 @@ mod archive;
 mod checks;
 mod materials;
 mod packages;
-mod program;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
+
+use crate::files::{self, failed};
+use crate::program;
 
 /// Command line.
 #[derive(Args)]
@@ -109,16 +111,11 @@ fn write(
 fn write_sums(directory: &Path) -> Result<(), String> {
     let mut command = Command::new("sha256sum");
     command.current_dir(directory);
-    for file in super::files::below(directory)? {
+    for file in files::below(directory)? {
         command.arg(file.strip_prefix(directory).unwrap_or(&file));
     }
     let sums = program::output(&mut command)?;
-    let path = directory.join("SHA256SUMS");
-    fs::write(&path, sums).map_err(|error| failed(&path, &error))
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
+    files::write(&directory.join("SHA256SUMS"), sums)
 }
 
 #[cfg(test)]

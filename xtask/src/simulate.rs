@@ -57,22 +57,15 @@ fn kinds(arguments: &SimulateArguments) -> Result<Kinds, String> {
     } else {
         Kinds::sound()
     };
-    if arguments.only.is_empty() {
-        let without = arguments.without.iter();
-        without
-            .clone()
-            .try_fold(all, |kinds, name| kinds.without(name))
-    } else {
-        let only = arguments.only.iter();
-        only.clone()
-            .try_fold(Kinds::none(), |kinds, name| kinds.with(name))
+    let (mut without, mut only) = (arguments.without.iter(), arguments.only.iter());
+    match arguments.only.is_empty() {
+        true => without.try_fold(all, |kinds, name| kinds.without(name)),
+        false => only.try_fold(Kinds::none(), |kinds, name| kinds.with(name)),
     }
 }
 
 fn replay(path: &std::path::Path) -> Result<(), String> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let scenario = TrialScenario::parse(&text)?;
+    let scenario = TrialScenario::parse(&crate::files::read(path)?)?;
     let (lines, result) = run_with_transcript(&scenario);
     lines.iter().for_each(|line| println!("{line}"));
     let passed = result.map_err(|failure| failure.to_string())?;

@@ -10,11 +10,11 @@ mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::Args;
 
-use crate::pictures;
+use crate::program::{git, text};
+use crate::{files, pictures};
 
 /// Checks that C and shell files name their licence, that Markdown files have links to files and headings
 /// that exist and lines of at most a hundred characters, that the site's contents name every page and charts say what
@@ -42,30 +42,13 @@ pub fn run(_arguments: &StyleArguments) -> Result<(), String> {
         types.read(path, &text);
     }
     let summary = root.join("docs").join(summary::FILE);
-    let text =
-        fs::read_to_string(&summary).map_err(|error| format!("{}: {error}", summary.display()))?;
-    problems.extend(summary::problems(&text, &paths));
+    problems.extend(summary::problems(&files::read(&summary)?, &paths));
     problems.extend(types.problems());
     problems.extend(pictures::problems(root));
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(problems.join("\n"))
-    }
+    crate::refuse(&problems)
 }
 
 fn known_files(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("git cannot be run: {error}"))?;
-    if !output.status.success() {
-        return Err(format!(
-            "git ls-files: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ));
-    }
-    let names = String::from_utf8_lossy(&output.stdout);
+    let names = text(&mut git(root, &["ls-files", "-z"]))?;
     Ok(names.split_terminator('\0').map(PathBuf::from).collect())
 }

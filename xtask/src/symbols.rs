@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::program;
+
 /// All that `sched_dfrs.so` is to show: what is a scheduler plugin's (`src/interfaces/sched_plugin.c` of Slurm
 /// 24.11), and what `burst_buffer_dfrs.so` calls.
 const EXPORTS: [&str; 8] = [
@@ -95,14 +97,11 @@ pub fn run(arguments: &SymbolsArguments) -> Result<(), String> {
             list(&expected)
         ));
     }
-    let needed = symbols(&arguments.plugin, "--undefined-only")?;
+    let table = nm(&arguments.plugin, "--undefined-only")?;
+    let needed = names_in(table.lines().filter(|line| !is_of_the_system(line)));
     for root in &arguments.roots {
         let provided = provided_by(root)?;
-        let missing: BTreeSet<String> = needed
-            .difference(&provided)
-            .filter(|name| !from_the_system(&arguments.plugin, name))
-            .cloned()
-            .collect();
+        let missing: BTreeSet<String> = needed.difference(&provided).cloned().collect();
         if missing.is_empty() {
             println!(
                 "{}: provides all of Slurm that the plugin needs",
@@ -116,26 +115,14 @@ pub fn run(arguments: &SymbolsArguments) -> Result<(), String> {
             ));
         }
     }
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(problems.join("\n"))
-    }
+    crate::refuse(&problems)
 }
 
 /// Symbols with a version are the C library's and GCC's; the weak ones may be absent.
-fn from_the_system(plugin: &Path, name: &str) -> bool {
-    let Ok(table) = nm(plugin, "--undefined-only") else {
-        return false;
-    };
-    table.lines().any(|line| {
-        let mut fields = line.split_whitespace().rev();
-        let (Some(symbol), Some(kind)) = (fields.next(), fields.next()) else {
-            return false;
-        };
-        let (plain, version) = symbol.split_once('@').unwrap_or((symbol, ""));
-        plain == name && (!version.is_empty() || kind == "w" || kind == "v")
-    })
+fn is_of_the_system(line: &str) -> bool {
+    let mut fields = line.split_whitespace().rev();
+    let (symbol, kind) = (fields.next(), fields.next());
+    symbol.is_some_and(|symbol| symbol.contains('@')) || matches!(kind, Some("w" | "v"))
 }
 
 fn provided_by(root: &Path) -> Result<BTreeSet<String>, String> {
@@ -168,32 +155,24 @@ fn first_file(
         })
 }
 
-/// Names of a file's dynamic symbols, without their versions.
+/// Names of a file's dynamic symbols.
 fn symbols(file: &Path, kind: &str) -> Result<BTreeSet<String>, String> {
-    Ok(nm(file, kind)?
-        .lines()
+    Ok(names_in(nm(file, kind)?.lines()))
+}
+
+/// The names in lines of nm, without their versions.
+fn names_in<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    lines
         .filter_map(|line| line.split_whitespace().next_back())
         .filter_map(|symbol| symbol.split('@').next())
         .map(str::to_owned)
-        .collect())
+        .collect()
 }
 
 fn nm(file: &Path, kind: &str) -> Result<String, String> {
-    let output = Command::new("nm")
-        .args(["--dynamic", kind])
-        .arg(file)
-        .output()
-        .map_err(|error| format!("nm: {error}: install binutils"))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    program::text(Command::new("nm").args(["--dynamic", kind]).arg(file))
 }
 
 fn list(names: &BTreeSet<String>) -> String {
-    names
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
+    Vec::from_iter(names.iter().map(String::as_str)).join(", ")
 }

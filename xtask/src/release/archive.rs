@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ReleaseSource;
-use super::program::{git, output};
+use crate::program::{git, output};
 
 /// What the gzip of a release is called with: the strongest compression, no time and no name.
 const GZIP: &str = "tar.tar.gz.command=gzip -9 --no-name";

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::program::{git, text};
-use super::{ReleaseSource, failed};
+use super::ReleaseSource;
+use crate::files::read;
+use crate::program::{git, text};
 
 /// The clone, if all is well with it.
 ///
@@ -121,10 +122,6 @@ fn has_section(changelog: &str, version: &str) -> Result<(), String> {
     Err(format!(
         "CHANGELOG.md: no section '{head}YYYY-MM-DD': put what is under [Unreleased] into one"
     ))
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| failed(path, &error))
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::program::{output, text};
-use super::{ReleaseSource, failed};
+use super::ReleaseSource;
+use crate::files::{self, failed};
+use crate::program::{output, text};
 
 /// The version that is asked for: another one may write another file of the same source.
 const CYCLONEDX: &str = "0.5.9";
@@ -58,11 +59,9 @@ pub fn write(source: &ReleaseSource, directory: &Path) -> Result<Vec<String>, St
         .args(["--all", "--no-build-deps", "--target", TARGET]);
     output(&mut command)?;
     let written = directory.join("sbom");
-    fs::create_dir(&written).map_err(|error| failed(&written, &error))?;
     for (from, to) in PROGRAMS {
-        let (from, to) = (root.join(from), written.join(to));
-        let bill = fs::read_to_string(&from).map_err(|error| failed(&from, &error))?;
-        fs::write(&to, without_path(&bill, &root, &name)).map_err(|error| failed(&to, &error))?;
+        let bill = files::read(&root.join(from))?;
+        files::write(&written.join(to), without_path(&bill, &root, &name))?;
     }
     fs::remove_dir_all(&tree).map_err(|error| failed(&tree, &error))?;
     Ok(Vec::new())

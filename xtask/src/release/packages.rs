@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::ReleaseSource;
-use super::program::output;
+use crate::program::output;
 
 /// Debian's releases, and their Slurm.
 const SERIES: [(&str, &str); 2] = [("12", "22.05.8"), ("13", "24.11.5")];

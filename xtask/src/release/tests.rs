@@ -64,7 +64,7 @@ fn two_clones_make_the_same() {
     assert!(one.ends_with("one/target/release-1.2.3"));
     let names = ["SHA256SUMS", "slurm-dfrs-1.2.3.tar.gz"];
     assert_eq!(
-        super::super::files::below(&one),
+        files::below(&one),
         Ok(names.map(|name| one.join(name)).to_vec())
     );
     for name in names {
@@ -113,8 +113,5 @@ fn a_part_that_fails_leaves_nothing() {
     let root = made.0.join("one");
     let refused = make(&root, None, &[archive::write, fails]).expect_err("fails");
     assert_eq!(refused, "no packages");
-    assert_eq!(
-        super::super::files::below(&root.join("target")),
-        Ok(Vec::new())
-    );
+    assert_eq!(files::below(&root.join("target")), Ok(Vec::new()));
 }
