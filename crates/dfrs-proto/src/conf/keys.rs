@@ -1,34 +1,17 @@
-//! The keys of `dfrs.conf`, a file each.
+//! The keys of `dfrs.conf`.
 //!
-//! A new key is a file here and a line in its list, beside the field of [`Config`] that it sets.
-//! They are read and printed in the order of the lists, so that a default can follow from keys
-//! before it.
+//! A new key is declared beside its like and has a line in its list and a field of [`Config`] that
+//! it sets. They are read and printed in the order of the lists, so that a default can follow from
+//! keys before it.
 
-mod allow_mobility;
-mod checkpoint_wait;
-mod interactive_mobility;
-mod job_weight;
-mod journal;
-mod linear_speedup;
-mod load_ceiling;
-mod longest_pause;
 mod mobility;
-mod mode;
-mod move_cost;
-mod moves_per_hour;
-mod needs;
-mod parallel_least_yield;
-mod park_timeout;
 mod partition;
-mod partition_policy;
-mod period;
+mod paths;
 mod policy;
-mod run_time_hint;
-mod settle_time;
-mod show_yield_in;
-mod status_directory;
+mod seconds;
+mod studies;
 mod swap_per_node;
-mod time_to_live;
+mod words;
 
 use dfrs_core::PolicySetting;
 
@@ -36,42 +19,40 @@ use super::key::{Key, KeyPurpose};
 use super::{Config, Partition};
 
 pub(super) use mobility::all_mobilities;
+pub(super) use partition::PARTITION;
 
 /// The keys of the whole file.
 pub const GLOBAL_KEYS: &[&Key<Config>] = &[
-    &mode::KEY,
-    &policy::KEY,
-    &period::KEY,
-    &moves_per_hour::KEY,
-    &move_cost::KEY,
-    &run_time_hint::KEY,
-    &load_ceiling::KEY,
-    &parallel_least_yield::KEY,
-    &job_weight::KEY,
-    &needs::KEY,
-    &checkpoint_wait::KEY,
-    &park_timeout::KEY,
-    &settle_time::KEY,
-    &longest_pause::KEY,
-    &time_to_live::KEY,
-    &swap_per_node::KEY,
-    &journal::KEY,
-    &status_directory::KEY,
-    &show_yield_in::KEY,
+    &words::MODE,
+    &policy::POLICY,
+    &seconds::PERIOD,
+    &policy::MOVES_PER_HOUR,
+    &seconds::MOVE_COST,
+    &studies::RUN_TIME_HINT,
+    &studies::LOAD_CEILING,
+    &studies::PARALLEL_LEAST_YIELD,
+    &words::JOB_WEIGHT,
+    &words::NEEDS,
+    &seconds::CHECKPOINT_WAIT,
+    &seconds::PARK_TIMEOUT,
+    &seconds::SETTLE_TIME,
+    &seconds::LONGEST_PAUSE,
+    &seconds::TIME_TO_LIVE,
+    &swap_per_node::SWAP_PER_NODE,
+    &paths::JOURNAL,
+    &paths::STATUS_DIRECTORY,
+    &words::SHOW_YIELD_IN,
 ];
 
 /// The keys of a line with `Partition=`, which is the first.
 pub const PARTITION_KEYS: &[&Key<Partition>] = &[
-    &partition::KEY,
-    &partition_policy::KEY,
-    &linear_speedup::KEY,
-    &mobility::KEY,
-    &allow_mobility::KEY,
-    &interactive_mobility::KEY,
+    &partition::PARTITION,
+    &partition::PARTITION_POLICY,
+    &partition::LINEAR_SPEEDUP,
+    &mobility::MOBILITY,
+    &mobility::ALLOW_MOBILITY,
+    &mobility::INTERACTIVE_MOBILITY,
 ];
-
-/// The key whose lines are about one partition.
-pub(super) const PARTITION: &Key<Partition> = &partition::KEY;
 
 /// The keys of studies, each with the setting of policies that it is.
 pub fn of_studies() -> impl Iterator<Item = (&'static Key<Config>, &'static PolicySetting)> {

@@ -1,6 +1,8 @@
 //! Values of single keys. Errors say what is allowed, without the place, which the caller knows.
 
+use std::fmt::Display;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use dfrs_core::{PolicySetting, Settings, Span};
 
@@ -39,15 +41,21 @@ impl GivenText<'_> {
         ))
     }
 
+    /// A whole number of `what` within these bounds.
+    pub fn number<T>(&self, what: &str, min: T, max: T) -> Result<T, String>
+    where
+        T: FromStr + PartialOrd + Display,
+    {
+        let (key, text) = (self.key, self.text);
+        let number = text.parse().ok();
+        let number = number.filter(|number| (&min..=&max).contains(&number));
+        number.ok_or_else(|| format!("{key}={text} is wrong; allowed: {what} from {min} to {max}"))
+    }
+
     /// Whole seconds within these bounds.
     pub fn seconds(&self, min: i64, max: i64) -> Result<Span, String> {
-        match self.text.parse::<i64>() {
-            Ok(seconds) if (min..=max).contains(&seconds) => Ok(Span::from_seconds(seconds)),
-            _ => Err(format!(
-                "{}={} is wrong; allowed: whole seconds from {min} to {max}",
-                self.key, self.text
-            )),
-        }
+        let seconds = self.number("whole seconds", min, max);
+        seconds.map(Span::from_seconds)
     }
 
     /// An absolute path that is `good`, of `what` it has to be; `None` by the word for nothing.
@@ -82,6 +90,12 @@ impl GivenText<'_> {
             .map(Some)
             .map_err(|error| format!("{error}, or {UNLIMITED}"))
     }
+}
+
+/// Puts a value that was read in place.
+pub(super) fn set<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *place = value?;
+    Ok(())
 }
 
 /// The word for a value, for printing.

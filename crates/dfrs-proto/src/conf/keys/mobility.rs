@@ -1,11 +1,11 @@
-//! `Mobility`: how the jobs of a partition can give up their places.
+//! How the jobs of a partition can give up their places.
 
 use dfrs_core::Mobility;
 
-use super::partition_policy::refuse_for_moldable;
+use super::partition::refuse_for_moldable;
 use crate::conf::Partition;
-use crate::conf::key::{Key, KeyPurpose, Preset};
-use crate::conf::value::{Keywords, word_for};
+use crate::conf::key::{GivenText, Key, KeyPurpose, Preset};
+use crate::conf::value::{Keywords, NONE, set, word_for};
 
 pub(super) const MOBILITIES: &Keywords<Mobility> = &[
     ("park", Mobility::Park),
@@ -14,7 +14,7 @@ pub(super) const MOBILITIES: &Keywords<Mobility> = &[
     ("never", Mobility::Never),
 ];
 
-pub(super) const KEY: Key<Partition> = Key {
+pub(super) const MOBILITY: Key<Partition> = Key {
     name: "Mobility",
     purpose: KeyPurpose::Operation,
     values: "`park`, `checkpoint`, `restart`, `never`",
@@ -25,8 +25,7 @@ pub(super) const KEY: Key<Partition> = Key {
     sample: None,
     read: |partition, given| {
         refuse_for_moldable(partition, given)?;
-        partition.mobility = given.word(MOBILITIES)?;
-        Ok(())
+        set(&mut partition.mobility, given.word(MOBILITIES))
     },
     show: |partition| shown_unless_moldable(partition, word_for(MOBILITIES, &partition.mobility)),
 };
@@ -41,9 +40,80 @@ pub(super) fn shown_unless_moldable(partition: &Partition, text: String) -> Opti
     partition.moldable.is_none().then_some(text)
 }
 
+pub(super) const ALLOW_MOBILITY: Key<Partition> = Key {
+    name: "AllowMobility",
+    purpose: KeyPurpose::Operation,
+    values: "a list of these, as `park,restart`; `all`, `none`",
+    preset: Preset::Left("`all`"),
+    meaning: "What users may choose for their jobs. Another choice counts as none.",
+    sample: None,
+    read: |partition, given| {
+        refuse_for_moldable(partition, given)?;
+        set(&mut partition.allowed, list(given))
+    },
+    show: |partition| match &partition.allowed {
+        all if *all == all_mobilities() => None,
+        allowed => shown_unless_moldable(partition, words(allowed)),
+    },
+};
+
+/// A list of mobilities with commas, `all` or `none`; in the order of the words, each once.
+fn list(given: &GivenText) -> Result<Vec<Mobility>, String> {
+    if given.text.eq_ignore_ascii_case(NONE) {
+        return Ok(Vec::new());
+    }
+    let mut allowed = all_mobilities();
+    if given.text.eq_ignore_ascii_case("all") {
+        return Ok(allowed);
+    }
+    let mut chosen = Vec::new();
+    for text in given.text.split(',') {
+        chosen.push(GivenText { text, ..*given }.word(MOBILITIES)?);
+    }
+    allowed.retain(|mobility| chosen.contains(mobility));
+    Ok(allowed)
+}
+
+fn words(allowed: &[Mobility]) -> String {
+    let words = allowed.iter();
+    let words = words.map(|mobility| word_for(MOBILITIES, mobility));
+    match Vec::from_iter(words) {
+        none if none.is_empty() => NONE.into(),
+        words => words.join(","),
+    }
+}
+
+pub(super) const INTERACTIVE_MOBILITY: Key<Partition> = Key {
+    name: "InteractiveMobility",
+    purpose: KeyPurpose::Operation,
+    values: "`park`, `never`",
+    preset: Preset::Left("as `Mobility`"),
+    meaning: "The same for jobs without a script (`salloc`, `srun`). They cannot be requeued.",
+    sample: None,
+    read: |partition, given| {
+        refuse_for_moldable(partition, given)?;
+        partition.interactive = Some(mobility(given)?);
+        Ok(())
+    },
+    show: |partition| Some(word_for(MOBILITIES, &partition.interactive?)),
+};
+
+/// What a job without a script can do.
+fn mobility(given: &GivenText) -> Result<Mobility, String> {
+    match given.word(MOBILITIES)? {
+        mobility @ (Mobility::Park | Mobility::Never) => Ok(mobility),
+        _ => Err(format!(
+            "{}={} is impossible: a job without a script cannot be requeued; allowed: park, never",
+            given.key, given.text
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::conf::key::testing::{partition_mistake, printed};
+    use dfrs_core::Mobility;
+
+    use crate::conf::key::testing::{config, partition_mistake, printed};
 
     #[test]
     fn mobility_is_a_word() {
@@ -55,5 +125,51 @@ mod tests {
         );
         let error = partition_mistake("Policy=DEMT Mobility=park");
         assert!(error.starts_with("Mobility has no place"), "{error}");
+    }
+
+    #[test]
+    fn allowed_mobilities_are_a_list() {
+        let shown = |value: &str| {
+            let line = format!("Partition=b AllowMobility={value}");
+            printed(&line, "AllowMobility")
+        };
+        assert_eq!(shown("Never,park,park"), "park,never");
+        assert_eq!(shown("NONE"), "none");
+        let all = &config("Partition=b AllowMobility=All").partitions[1];
+        assert_eq!(all.allowed.len(), 4);
+        assert!(!all.to_string().contains("AllowMobility"));
+        assert!(all.allowed.contains(&Mobility::Restart));
+        let error = partition_mistake("AllowMobility=park,frozen");
+        assert!(
+            error.starts_with("AllowMobility=frozen is not known"),
+            "{error}"
+        );
+        let error = partition_mistake("Policy=DEMT AllowMobility=all");
+        assert!(error.starts_with("AllowMobility has no place"), "{error}");
+    }
+
+    #[test]
+    fn jobs_without_a_script_are_never_requeued() {
+        let key = "InteractiveMobility";
+        assert_eq!(config("").partitions[0].interactive, None);
+        assert_eq!(
+            printed("Partition=b InteractiveMobility=Never", key),
+            "never"
+        );
+        let error = partition_mistake("InteractiveMobility=restart");
+        assert!(
+            error.ends_with("cannot be requeued; allowed: park, never"),
+            "{error}"
+        );
+        let error = partition_mistake("InteractiveMobility=fly");
+        assert!(
+            error.contains("is not known; allowed: park, checkpoint"),
+            "{error}"
+        );
+        let error = partition_mistake("Policy=DEMT InteractiveMobility=never");
+        assert!(
+            error.starts_with("InteractiveMobility has no place"),
+            "{error}"
+        );
     }
 }

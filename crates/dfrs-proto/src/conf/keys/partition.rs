@@ -1,10 +1,11 @@
-//! `Partition`: the name of a partition that DFRS schedules.
+//! A partition that DFRS schedules, and what its jobs are like.
 
-use crate::conf::Partition;
-use crate::conf::key::{Key, KeyPurpose, KeySample, Preset};
+use crate::conf::key::{GivenText, Key, KeyPurpose, KeySample, Preset};
 use crate::conf::print::quoted;
+use crate::conf::value::set;
+use crate::conf::{DEFAULT_LINEAR_SPEEDUP, MoldableSettings, Partition};
 
-pub(super) const KEY: Key<Partition> = Key {
+pub(in crate::conf) const PARTITION: Key<Partition> = Key {
     name: "Partition",
     purpose: KeyPurpose::Operation,
     values: "a partition of slurm.conf",
@@ -17,10 +18,7 @@ pub(super) const KEY: Key<Partition> = Key {
             InteractiveMobility=never leaves salloc and srun where they are.",
         line: "Partition=shared Mobility=park",
     }),
-    read: |partition, given| {
-        partition.name = name(given.text)?;
-        Ok(())
-    },
+    read: |partition, given| set(&mut partition.name, name(given.text)),
     show: |partition| Some(quoted(&partition.name)),
 };
 
@@ -38,9 +36,75 @@ fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// The name of the policy that partitions of moldable jobs have.
+pub(super) const DEMT: &str = "DEMT";
+
+pub(super) const PARTITION_POLICY: Key<Partition> = Key {
+    name: "Policy",
+    purpose: KeyPurpose::Operation,
+    values: "`DEMT`",
+    preset: Preset::Left(""),
+    meaning: "Its jobs are moldable and get whole nodes: [below](#partitions-of-moldable-jobs). The \
+        three keys of mobility cannot stand beside it.",
+    sample: Some(KeySample {
+        comment: "A partition of moldable jobs (\"sbatch -N 2-16\"), which get whole nodes, as many as \
+            is best for all, and are never paused. Jobs that say nothing of their speedup are as \
+            many times as fast as they have nodes, up to LinearSpeedup.",
+        line: "#Partition=moldable Policy=DEMT LinearSpeedup=8",
+    }),
+    read: |partition, given| {
+        if !given.text.eq_ignore_ascii_case(DEMT) {
+            let (key, text) = (given.key, given.text);
+            return Err(format!(
+                "{key}={text} on a Partition= line is wrong; allowed: DEMT (the policy of all other partitions stands on a line of its own)"
+            ));
+        }
+        let linear_speedup = DEFAULT_LINEAR_SPEEDUP;
+        let name = std::mem::take(&mut partition.name);
+        *partition = Partition::whole_nodes(name, MoldableSettings { linear_speedup });
+        Ok(())
+    },
+    show: |partition| partition.moldable.map(|_| DEMT.into()),
+};
+
+/// Refuses a key of mobility on the line of a partition whose jobs never give up their places.
+pub(super) fn refuse_for_moldable(partition: &Partition, given: &GivenText) -> Result<(), String> {
+    match partition.moldable {
+        None => Ok(()),
+        Some(_) => Err(out_of_place(
+            given,
+            "Policy=DEMT never pauses or moves a job",
+        )),
+    }
+}
+
+/// What is said of a key that says nothing beside the others of its line.
+pub(super) fn out_of_place(given: &GivenText, why: &str) -> String {
+    let key = given.key;
+    format!("{key} has no place on this Partition= line: {why}; take it out")
+}
+
+pub(super) const LINEAR_SPEEDUP: Key<Partition> = Key {
+    name: "LinearSpeedup",
+    purpose: KeyPurpose::Operation,
+    values: "1 to 100000",
+    preset: Preset::Left("8"),
+    meaning: "With `Policy=DEMT`: up to so many nodes a job without a given speedup is as many times \
+        as fast as it has nodes.",
+    sample: None,
+    read: |partition, given| {
+        let why = "only Policy=DEMT has moldable jobs";
+        let moldable = partition.moldable.as_mut();
+        let moldable = moldable.ok_or_else(|| out_of_place(given, why))?;
+        let nodes = given.number("a whole number of nodes", 1, 100_000);
+        set(&mut moldable.linear_speedup, nodes)
+    },
+    show: |partition| Some(partition.moldable?.linear_speedup.to_string()),
+};
+
 #[cfg(test)]
 mod tests {
-    use crate::conf::key::testing::{mistake, printed};
+    use crate::conf::key::testing::{config, mistake, partition_mistake, printed};
 
     #[test]
     fn partition_is_one_name() {
@@ -53,5 +117,32 @@ mod tests {
             mistake("Partition=default"),
             "Partition=default is not supported; repeat the keys on each Partition= line"
         );
+    }
+
+    #[test]
+    fn partition_policy_makes_jobs_moldable() {
+        assert!(config("").partitions[0].moldable.is_none());
+        assert!(
+            config("Partition=b Policy=demt").partitions[1]
+                .moldable
+                .is_some()
+        );
+        assert_eq!(printed("Partition=b Policy=demt", "Policy"), "DEMT");
+        let error = partition_mistake("Policy=default");
+        assert!(error.contains("is wrong; allowed: DEMT"), "{error}");
+    }
+
+    #[test]
+    fn linear_speedup_is_of_moldable_jobs() {
+        let shown =
+            |keys: &str| printed(&format!("Partition=b Policy=DEMT {keys}"), "LinearSpeedup");
+        assert_eq!(shown(""), "8");
+        assert_eq!(shown("LinearSpeedup=64"), "64");
+        assert_eq!(
+            partition_mistake("Policy=DEMT LinearSpeedup=0"),
+            "LinearSpeedup=0 is wrong; allowed: a whole number of nodes from 1 to 100000"
+        );
+        let error = partition_mistake("LinearSpeedup=8");
+        assert!(error.contains("only Policy=DEMT"), "{error}");
     }
 }

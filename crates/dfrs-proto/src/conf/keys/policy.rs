@@ -1,14 +1,15 @@
-//! `Policy`: the scheduling policy of all partitions without one of their own.
+//! The policy of all partitions without one of their own, and its budget.
 
 use dfrs_core::Policy;
 use dfrs_core::policy::PolicyError;
 
-use super::partition_policy::DEMT;
+use super::partition::DEMT;
 use crate::conf::key::{GivenText, Key, KeyPurpose, KeySample, Preset};
-use crate::conf::print::quoted;
+use crate::conf::print::{or_unlimited, quoted};
+use crate::conf::value::set;
 use crate::conf::{Config, DEFAULT_POLICY, suggest};
 
-pub(super) const KEY: Key<Config> = Key {
+pub(super) const POLICY: Key<Config> = Key {
     name: "Policy",
     purpose: KeyPurpose::Operation,
     values: "a name in the papers' notation, or `default`",
@@ -53,6 +54,24 @@ fn named(given: &GivenText) -> Result<Policy, String> {
     })
 }
 
+pub(super) const MOVES_PER_HOUR: Key<Config> = Key {
+    name: "MovesPerHour",
+    purpose: KeyPurpose::Operation,
+    values: "1 to 3600, `unlimited`",
+    preset: Preset::Text("6"),
+    meaning: "How often one job may be paused or moved within an hour.",
+    sample: Some(KeySample {
+        comment: "How often one job may be paused or moved within an hour; \"unlimited\" as in the \
+            papers.",
+        line: "#MovesPerHour=6",
+    }),
+    read: |config, given| {
+        let moves = given.or_unlimited(|given| given.number("a whole number", 1, 3600));
+        set(&mut config.policy.settings.budget.moves_per_job, moves)
+    },
+    show: |config| Some(or_unlimited(config.policy.settings.budget.moves_per_job)),
+};
+
 #[cfg(test)]
 mod tests {
     use crate::conf::DEFAULT_POLICY;
@@ -70,5 +89,21 @@ mod tests {
         );
         let error = mistake("Policy=DEMT");
         assert!(error.contains("on that partition's line"), "{error}");
+    }
+
+    #[test]
+    fn moves_per_hour_may_be_unlimited() {
+        let moves = |lines: &str| config(lines).policy.settings.budget.moves_per_job;
+        assert_eq!(moves(""), Some(6));
+        assert_eq!(moves("MovesPerHour=Unlimited"), None);
+        assert_eq!(printed("MovesPerHour=3600", "MovesPerHour"), "3600");
+        assert_eq!(
+            printed("MovesPerHour=unlimited", "MovesPerHour"),
+            "unlimited"
+        );
+        assert_eq!(
+            mistake("MovesPerHour=0"),
+            "MovesPerHour=0 is wrong; allowed: a whole number from 1 to 3600, or unlimited"
+        );
     }
 }

@@ -4,10 +4,11 @@ use dfrs_core::Bytes;
 
 use crate::conf::Config;
 use crate::conf::key::{GivenText, Key, KeyPurpose, KeySample, Preset};
+use crate::conf::value::set;
 
 const MEGABYTE: u64 = 1 << 20;
 
-pub(super) const KEY: Key<Config> = Key {
+pub(super) const SWAP_PER_NODE: Key<Config> = Key {
     name: "SwapPerNode",
     purpose: KeyPurpose::Operation,
     values: "MB, or with `K`, `M`, `G`, `T`",
@@ -19,10 +20,7 @@ pub(super) const KEY: Key<Config> = Key {
             smallest node has to spare. 0: nothing is ever parked.",
         line: "#SwapPerNode=0",
     }),
-    read: |config, given| {
-        config.swap_per_node = memory(given)?;
-        Ok(())
-    },
+    read: |config, given| set(&mut config.swap_per_node, memory(given)),
     show: |config| Some(shown(config.swap_per_node)),
 };
 

@@ -1,0 +1,71 @@
+//! Keys whose value is a path.
+
+use crate::conf::Config;
+use crate::conf::key::{Key, KeyPurpose, KeySample, Preset};
+use crate::conf::print::path;
+use crate::conf::value::set;
+
+pub(super) const JOURNAL: Key<Config> = Key {
+    name: "Journal",
+    purpose: KeyPurpose::Operation,
+    values: "an absolute path, `none`",
+    preset: Preset::Text("none"),
+    meaning: "Where slurmctld (as SlurmUser) records every event: [the journal](journal.md). An \
+        existing journal is continued.",
+    sample: Some(KeySample {
+        comment: "One JSON line per event, for \"dfrs replay\", \"dfrs check\" and programs of your \
+            own.",
+        line: "#Journal=/var/log/slurm/dfrs-journal.jsonl",
+    }),
+    read: |config, given| {
+        let path = given.path("a file's", |path| !path.ends_with('/'));
+        set(&mut config.journal, path)
+    },
+    show: |config| Some(path(config.journal.as_deref())),
+};
+
+pub(super) const STATUS_DIRECTORY: Key<Config> = Key {
+    name: "StatusDirectory",
+    purpose: KeyPurpose::Operation,
+    values: "an absolute path, `none`",
+    preset: Preset::Text("none"),
+    meaning: "Where slurmctld keeps [the status file](observing.md#dfrs-status), a directory that \
+        SlurmUser can write to. `none`: in StateSaveLocation.",
+    sample: Some(KeySample {
+        comment: "A directory for dfrs_status.json, which users may read; else it is in \
+            StateSaveLocation.",
+        line: "#StatusDirectory=/var/lib/slurm/status",
+    }),
+    read: |config, given| {
+        let path = given.path("a directory's", |_| true);
+        set(&mut config.status_directory, path)
+    },
+    show: |config| Some(path(config.status_directory.as_deref())),
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::conf::key::testing::{mistake, printed};
+
+    #[test]
+    fn journal_is_a_file() {
+        assert_eq!(printed("", "Journal"), "none");
+        assert_eq!(printed("Journal=/a", "Journal"), "/a");
+        for bad in ["a", "/a/"] {
+            assert_eq!(
+                mistake(&format!("Journal={bad}")),
+                format!("Journal={bad} is wrong; allowed: a file's absolute path, or none")
+            );
+        }
+    }
+
+    #[test]
+    fn status_directory_is_absolute() {
+        assert_eq!(printed("", "StatusDirectory"), "none");
+        assert_eq!(printed("StatusDirectory=/a/", "StatusDirectory"), "/a/");
+        assert_eq!(
+            mistake("StatusDirectory=run"),
+            "StatusDirectory=run is wrong; allowed: a directory's absolute path, or none"
+        );
+    }
+}
