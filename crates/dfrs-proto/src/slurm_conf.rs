@@ -4,86 +4,75 @@
 
 mod binding;
 mod cgroups;
-mod default_memory;
-mod delivery;
-mod exclusive_topology;
-mod extra;
+mod dfrs_conf;
+mod examination;
 mod facts;
 mod finding;
-mod gang;
 mod host_list;
-mod named;
-mod oversubscribe;
+mod partitions;
 mod power_saving;
-mod preemption;
-mod processes;
-mod requeue;
-mod requirements;
-mod select;
-mod shared_nodes;
-mod slurm_starts;
-mod started;
-mod stepmgr;
-mod suspend_grace;
-mod swap_space;
+mod scheduler;
 #[cfg(test)]
 mod tests;
-mod tiers;
-mod topology;
-mod wall;
-mod whole_nodes;
 
 pub use facts::{CgroupConf, Idle, PowerSaving, SlurmFacts, SlurmNode, SlurmPartition};
 pub use finding::{About, Finding, Verdict};
 
+use dfrs_core::Bytes;
+
 use crate::conf::Config;
-use finding::Findings;
-use requirements::Requirements;
+use Check::{All, OfPartition};
+use examination::Examination;
 
-/// One check. It returns what is wrong, and nothing if all is well.
-type Check = fn(&SlurmFacts, Requirements<'_>, &mut Findings);
+/// One check. It says what is wrong, and nothing if all is well.
+enum Check {
+    /// Of all that Slurm is.
+    All(fn(&mut Examination<'_>)),
+    /// Of each partition that DFRS schedules.
+    OfPartition(fn(&mut Examination<'_>, &SlurmPartition)),
+}
 
-/// All checks, each in the file of its name. What the plugin logs is the first that refuses.
+/// All checks. What the plugin logs is the first that refuses.
 const CHECKS: [(&str, Check); 24] = [
-    ("started", started::check),
-    ("select", select::check),
-    ("slurm_starts", slurm_starts::check),
-    ("gang", gang::check),
-    ("stepmgr", stepmgr::check),
-    ("processes", processes::check),
-    ("cgroups", cgroups::check),
-    ("wall", wall::check),
-    ("swap_space", swap_space::check),
-    ("extra", extra::check),
-    ("delivery", delivery::check),
-    ("suspend_grace", suspend_grace::check),
-    ("requeue", requeue::check),
-    ("topology", topology::check),
-    ("named", named::check),
-    ("oversubscribe", oversubscribe::check),
-    ("exclusive_topology", exclusive_topology::check),
-    ("power_saving", power_saving::check),
-    ("shared_nodes", shared_nodes::check),
-    ("whole_nodes", whole_nodes::check),
-    ("binding", binding::check),
-    ("tiers", tiers::check),
-    ("preemption", preemption::check),
-    ("default_memory", default_memory::check),
+    ("started", All(scheduler::started)),
+    ("select", All(scheduler::select)),
+    ("slurm_starts", All(scheduler::slurm_starts)),
+    ("gang", All(scheduler::gang)),
+    ("stepmgr", All(scheduler::stepmgr)),
+    ("processes", All(cgroups::processes)),
+    ("cgroups", All(cgroups::cgroups)),
+    ("wall", All(cgroups::wall)),
+    ("swap_space", All(cgroups::swap_space)),
+    ("extra", All(dfrs_conf::extra)),
+    ("delivery", All(dfrs_conf::delivery)),
+    ("suspend_grace", All(scheduler::suspend_grace)),
+    ("requeue", All(scheduler::requeue)),
+    ("topology", All(scheduler::topology)),
+    ("named", All(dfrs_conf::named)),
+    ("oversubscribe", OfPartition(partitions::oversubscribe)),
+    (
+        "exclusive_topology",
+        OfPartition(partitions::exclusive_topology),
+    ),
+    ("power_saving", OfPartition(power_saving::power_saving)),
+    ("shared_nodes", OfPartition(partitions::shared_nodes)),
+    ("whole_nodes", OfPartition(partitions::whole_nodes)),
+    ("binding", OfPartition(binding::binding)),
+    ("tiers", OfPartition(partitions::tiers)),
+    ("preemption", OfPartition(partitions::preemption)),
+    ("default_memory", OfPartition(partitions::default_memory)),
 ];
 
 /// The checks that look at cgroup.conf, which each node reads for itself.
-const OF_CGROUPS: [(&str, Check); 3] = [
-    ("cgroups", cgroups::check),
-    ("wall", wall::check),
-    ("swap_space", swap_space::check),
-];
+const OF_CGROUPS: [&str; 3] = ["cgroups", "wall", "swap_space"];
 
 /// All that is wrong, in the order of the checks. `config`: dfrs.conf, if there is one that is
 /// right; without it the lines about partitions are not looked at. O(nodes of all partitions, for
 /// each of DFRS's partitions).
 #[must_use]
 pub fn examine(facts: &SlurmFacts, config: Option<&Config>) -> Vec<Finding> {
-    run(&CHECKS, facts, Requirements::by(config))
+    let parks = config.is_some_and(|config| config.swap_per_node > Bytes(0));
+    run(CHECKS.iter(), facts, config, parks)
 }
 
 /// What is wrong with cgroup.conf alone, as a node has it. `parks`: jobs are to be parked there.
@@ -93,21 +82,35 @@ pub fn examine_cgroups(cgroups: &CgroupConf, parks: bool) -> Vec<Finding> {
         cgroups: cgroups.clone(),
         ..SlurmFacts::default()
     };
-    let config = None;
-    run(&OF_CGROUPS, &facts, Requirements { config, parks })
+    let checks = CHECKS.iter();
+    let checks = checks.filter(|(name, _)| OF_CGROUPS.contains(name));
+    run(checks, &facts, None, parks)
 }
 
-fn run(
-    checks: &[(&'static str, Check)],
+fn run<'a>(
+    checks: impl Iterator<Item = &'a (&'static str, Check)>,
     facts: &SlurmFacts,
-    requirements: Requirements<'_>,
+    config: Option<&Config>,
+    parks: bool,
 ) -> Vec<Finding> {
-    let mut findings = Findings::default();
+    let mut examination = Examination {
+        facts,
+        config,
+        parks,
+        check: "",
+        found: Vec::new(),
+    };
     for (name, check) in checks {
-        findings.begin(name);
-        check(facts, requirements, &mut findings);
+        examination.check = name;
+        match check {
+            All(check) => check(&mut examination),
+            OfPartition(check) => {
+                let managed = examination.managed();
+                managed.for_each(|partition| check(&mut examination, partition));
+            }
+        }
     }
-    findings.into_vec()
+    examination.found
 }
 
 /// Why DFRS cannot work like this, in one line with what to do, if it cannot.

@@ -1,37 +1,32 @@
 //! Whether tasks are bound to cores, as `task/affinity` does it: DFRS shares CPU time.
 
-use super::facts::{SlurmFacts, SlurmNode, SlurmPartition, lists};
-use super::finding::{About, Findings};
-use super::requirements::Requirements;
-
-pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
-    if !lists(&facts.task_plugin, "task/affinity") && !lists(&facts.task_plugin, "affinity") {
-        return;
-    }
-    for partition in requirements.managed(facts) {
-        one(facts, partition, findings);
-    }
-}
+use super::examination::Examination;
+use super::facts::{SlurmNode, SlurmPartition, lists};
+use super::finding::About;
 
 /// Where all nodes of a job have the same `CpuBind`, that counts, else the partition's
 /// (slurm.conf(5)).
-fn one(facts: &SlurmFacts, partition: &SlurmPartition, findings: &mut Findings) {
+pub(super) fn binding(examination: &mut Examination<'_>, partition: &SlurmPartition) {
+    let has = |plugin| lists(&examination.facts.task_plugin, plugin);
+    if !has("task/affinity") && !has("affinity") {
+        return;
+    }
     let name = &partition.name;
-    let about = About::Partition(name.clone());
-    let nodes: Vec<&SlurmNode> = facts.nodes_of(partition).collect();
+    let about = About::of(partition);
+    let nodes: Vec<&SlurmNode> = examination.facts.nodes_of(partition).collect();
     let is_free = |node: &SlurmNode| is_none(&node.cpu_bind);
     let all_free = !nodes.is_empty() && nodes.iter().all(|node| is_free(node));
     let bound = nodes
         .iter()
         .find(|node| !node.cpu_bind.is_empty() && !is_free(node));
     if !all_free && !is_none(&partition.cpu_bind) {
-        findings.warn(
+        examination.warn(
             about,
             format!("slurm.conf: PartitionName={name}: TaskPlugin=task/affinity binds tasks to cores, and DFRS shares CPU time"),
             "write CpuBind=none for this partition",
         );
     } else if let Some(node) = bound {
-        findings.warn(
+        examination.warn(
             about,
             format!(
                 "slurm.conf: NodeName={} CpuBind={} comes before CpuBind=none of partition {name}: TaskPlugin=task/affinity binds tasks to cores there",
@@ -40,7 +35,7 @@ fn one(facts: &SlurmFacts, partition: &SlurmPartition, findings: &mut Findings) 
             "take CpuBind out for the nodes of this partition, or write none",
         );
     } else if nodes.iter().any(|node| node.threads_per_core > 1) {
-        findings.warn(
+        examination.warn(
             about,
             format!("slurm.conf: PartitionName={name}: TaskPlugin=task/affinity binds jobs with --hint=nomultithread to the same first threads, whatever CpuBind says"),
             "take task/affinity out of TaskPlugin",

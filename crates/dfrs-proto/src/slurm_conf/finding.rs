@@ -1,5 +1,7 @@
 //! What a check found.
 
+use super::facts::SlurmPartition;
+
 /// What a finding means for DFRS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -50,43 +52,8 @@ pub struct Finding {
     pub remedy: String,
 }
 
-/// What all checks found so far.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    check: &'static str,
-    found: Vec<Finding>,
-}
-
-impl Findings {
-    pub(super) fn begin(&mut self, check: &'static str) {
-        self.check = check;
-    }
-
-    pub(super) fn into_vec(self) -> Vec<Finding> {
-        self.found
-    }
-
-    pub(super) fn refuse(&mut self, about: About, what: impl Into<String>, remedy: &str) {
-        self.add(Verdict::Refused, about, what, remedy);
-    }
-
-    pub(super) fn warn(&mut self, about: About, what: impl Into<String>, remedy: &str) {
-        self.add(Verdict::Warning, about, what, remedy);
-    }
-
-    pub(super) fn add(
-        &mut self,
-        verdict: Verdict,
-        about: About,
-        what: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
-        self.found.push(Finding {
-            check: self.check,
-            verdict,
-            about,
-            what: what.into(),
-            remedy: remedy.into(),
-        });
+impl About {
+    pub(super) fn of(partition: &SlurmPartition) -> Self {
+        Self::Partition(partition.name.clone())
     }
 }

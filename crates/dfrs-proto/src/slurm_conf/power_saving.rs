@@ -1,28 +1,25 @@
 //! Whether nodes stay up when nothing runs there.
 
+use super::examination::Examination;
 use super::facts::{Idle, SlurmFacts, SlurmPartition};
-use super::finding::{About, Findings};
-use super::requirements::Requirements;
+use super::finding::About;
 
-pub(super) fn check(facts: &SlurmFacts, requirements: Requirements<'_>, findings: &mut Findings) {
+pub(super) fn power_saving(examination: &mut Examination<'_>, partition: &SlurmPartition) {
+    let (facts, name) = (examination.facts, &partition.name);
     if !facts.power.has_programs {
         return;
     }
-    for partition in requirements.managed(facts) {
-        let name = &partition.name;
-        let about = About::Partition(name.clone());
-        let what = |line| {
-            format!(
-                "slurm.conf: PartitionName={name}: DFRS does not wake nodes that power saving ({line}) has put to sleep"
-            )
-        };
-        if partition.powers_down_on_idle {
-            let remedy = "take PowerDownOnIdle out, which minds no exceptions";
-            findings.refuse(about, what("PowerDownOnIdle"), remedy);
-        } else if goes_down(facts, partition) && !is_excepted(facts, partition) {
-            let remedy = format!("add {name} to SuspendExcParts, or its nodes to SuspendExcNodes");
-            findings.refuse(about, what("SuspendTime"), &remedy);
-        }
+    let what = |line| {
+        format!(
+            "slurm.conf: PartitionName={name}: DFRS does not wake nodes that power saving ({line}) has put to sleep"
+        )
+    };
+    if partition.powers_down_on_idle {
+        let remedy = "take PowerDownOnIdle out, which minds no exceptions";
+        examination.refuse(About::of(partition), what("PowerDownOnIdle"), remedy);
+    } else if goes_down(facts, partition) && !is_excepted(facts, partition) {
+        let remedy = format!("add {name} to SuspendExcParts, or its nodes to SuspendExcNodes");
+        examination.refuse(About::of(partition), what("SuspendTime"), &remedy);
     }
 }
 
