@@ -38,12 +38,9 @@ impl NamedPlacement {
     /// Where Slurm says that `job` is.
     #[must_use]
     pub fn of_job(job: &ObservedJob, observation: &Observation) -> Self {
-        let spots = job.places.iter().filter_map(|place| {
-            let position = observation.node_position(place.node)?;
-            Some(NodeTasks {
-                node: observation.nodes()[position].name.clone(),
-                tasks: place.tasks,
-            })
+        let spots = spots_of(job, observation).map(|(node, tasks)| NodeTasks {
+            node: node.to_owned(),
+            tasks,
         });
         Self(spots.collect())
     }
@@ -51,12 +48,8 @@ impl NamedPlacement {
     /// Whether this is where Slurm says that `job` is.
     #[must_use]
     pub fn is_of(&self, job: &ObservedJob, observation: &Observation) -> bool {
-        let places = job.places.iter().filter_map(|place| {
-            let position = observation.node_position(place.node)?;
-            Some((observation.nodes()[position].name.as_str(), place.tasks))
-        });
         let spots = self.0.iter().map(|spot| (spot.node.as_str(), spot.tasks));
-        spots.eq(places)
+        spots.eq(spots_of(job, observation))
     }
 
     /// The core's mapping, or `None` if one of the nodes is no longer there.
@@ -69,10 +62,18 @@ impl NamedPlacement {
                 tasks: spot.tasks,
             })
         };
-        self.0
-            .iter()
-            .map(run)
-            .collect::<Option<Vec<_>>>()
-            .map(Mapping::new)
+        let runs: Option<Vec<Run>> = self.0.iter().map(run).collect();
+        runs.map(Mapping::new)
     }
+}
+
+/// Where Slurm says that `job` is: nodes, and its tasks there.
+fn spots_of<'a>(
+    job: &ObservedJob,
+    observation: &'a Observation,
+) -> impl Iterator<Item = (&'a str, u32)> {
+    job.places.iter().filter_map(|place| {
+        let node = observation.node_at(place.node)?;
+        Some((node.name.as_str(), place.tasks))
+    })
 }

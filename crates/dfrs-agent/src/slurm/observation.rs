@@ -11,7 +11,8 @@ use crate::slurm::exclusivity::{AffectedJobs, Exclusivity};
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::node_sets::NodeSets;
 use crate::slurm::open_nodes::{OpenNodes, OpenNodesKey};
-use crate::slurm::records::{ObservedJob, ObservedNode, ObservedState};
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
+use crate::slurm::request::Request;
 
 /// What is known of slurmctld: brought up to date by each look at it. What is to come, or has
 /// begun, is in DFRS's time ([`crate::clock`]), which Slurm does not know.
@@ -421,6 +422,22 @@ impl Observation {
         here.filter_map(|id| self.jobs.get(id))
     }
 
+    /// What jobs hold on the node at this position, each place with its number among those of the
+    /// job; ascending by job.
+    pub fn places_on(
+        &self,
+        position: usize,
+    ) -> impl Iterator<Item = (&ObservedJob, usize, &ObservedPlace)> {
+        let index = self.nodes[position].index;
+        let jobs = self.jobs_on(position);
+        let all = jobs.flat_map(|job| {
+            (0..)
+                .zip(&job.places)
+                .map(move |(at, place)| (job, at, place))
+        });
+        all.filter(move |(.., place)| place.node == index)
+    }
+
     /// MiB that are free on the node at this position: what Slurm counts, less what was taken since
     /// and what ending processes still hold. None where a job has the node for itself, however
     /// little Slurm counts.
@@ -494,6 +511,21 @@ impl Observation {
         self.nodes
             .binary_search_by_key(&index, |node| node.index)
             .ok()
+    }
+
+    /// The node with this Slurm index. O(log nodes).
+    #[must_use]
+    pub fn node_at(&self, index: u32) -> Option<&ObservedNode> {
+        let position = self.node_position(index)?;
+        self.nodes.get(position)
+    }
+
+    /// The nodes that a job with this request may use. O(log nodes) for each that it lists.
+    pub fn nodes_for(&self, request: &Request) -> impl Iterator<Item = &ObservedNode> {
+        let listed = request.eligible.iter().flat_map(|listed| listed.iter());
+        let listed = listed.filter_map(|index| self.node_at(*index));
+        let all = request.eligible.is_none().then_some(&self.nodes);
+        listed.chain(all.into_iter().flatten())
     }
 
     /// The node with this Slurm index as the core names it. O(log nodes).

@@ -85,6 +85,13 @@ impl Request {
         self.cpus_per_task.saturating_sub(self.idle_cpus).max(1)
     }
 
+    /// MiB of each task, if its memory is per CPU.
+    #[must_use]
+    pub fn memory_per_task(&self) -> Option<u64> {
+        let task = self.memory.saturating_mul(u64::from(self.memory_cpus()));
+        self.memory_per_cpu.then_some(task)
+    }
+
     /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that
     /// make them.
     #[must_use]

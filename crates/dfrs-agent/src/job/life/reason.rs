@@ -63,10 +63,7 @@ fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Obser
 
 /// A node of the job's that takes nothing new; none if another one is down.
 fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<&'a str> {
-    let node = |place: &ObservedPlace| {
-        let position = observation.node_position(place.node)?;
-        observation.nodes().get(position)
-    };
+    let node = |place: &ObservedPlace| observation.node_at(place.node);
     let own = || job.places.iter().filter_map(node);
     let draining = own().find(|node| node.drains())?;
     (!own().any(|node| node.down)).then_some(draining.name.as_str())
@@ -117,7 +114,7 @@ fn request(job: &ObservedJob, observation: &Observation) -> String {
 /// Why no node, or no set of nodes, holds the job.
 fn impossible(job: &ObservedJob, observation: &Observation) -> String {
     let asks = format!("asks for {}", request(job, observation));
-    let nodes = usable_nodes(job, observation);
+    let nodes: Vec<&ObservedNode> = observation.nodes_for(&job.request).collect();
     if nodes.is_empty() {
         return "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
                 --mincpus, -B and reservations"
@@ -139,17 +136,6 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
         format!("{asks}, the memory of the {number} that it may use holds {tasks}")
     } else {
         format!("{asks}, not to be laid out on the {number} that it may use as it asks")
-    }
-}
-
-fn usable_nodes<'a>(job: &ObservedJob, observation: &'a Observation) -> Vec<&'a ObservedNode> {
-    let node = |index: &u32| {
-        let position = observation.node_position(*index)?;
-        observation.nodes().get(position)
-    };
-    match &job.request.eligible {
-        Some(eligible) => eligible.iter().filter_map(node).collect(),
-        None => observation.nodes().iter().collect(),
     }
 }
 

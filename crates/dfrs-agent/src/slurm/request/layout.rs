@@ -79,18 +79,11 @@ fn max_cpus_of(job: &ObservedJob, observation: &Observation) -> u32 {
     let differ = job.wants_whole_nodes() && !observation.has_equal_memory();
     let whole = differ.then(|| whole_node(job, observation));
     let cpus = |node: &ObservedNode| (!node.has_other_size(whole)).then_some(node.cpus);
-    let max_cpus = match &job.request.eligible {
-        None if whole.is_none() => return observation.max_node_cpus(),
-        None => observation.nodes().iter().filter_map(cpus).max(),
-        Some(eligible) => {
-            let positions = eligible
-                .iter()
-                .filter_map(|index| observation.node_position(*index));
-            let nodes = positions.map(|position| &observation.nodes()[position]);
-            nodes.filter_map(cpus).max()
-        }
-    };
-    max_cpus.unwrap_or(0)
+    if job.request.eligible.is_none() && whole.is_none() {
+        return observation.max_node_cpus();
+    }
+    let nodes = observation.nodes_for(&job.request);
+    nodes.filter_map(cpus).max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -20,16 +20,8 @@ pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, B
     }
     let is_released = !job.is_counted();
     let released = job.places.iter().filter(|_| is_released);
-    let here = released.filter_map(|place| {
-        let position = observation.node_position(place.node)?;
-        let node = observation.nodes()[position].memory;
-        Some((place, node))
-    });
-    if job.request.memory_per_cpu {
-        let asked = job
-            .request
-            .memory
-            .saturating_mul(u64::from(job.request.memory_cpus()));
+    let here = released.filter_map(|place| Some((place, observation.node_at(place.node)?.memory)));
+    if let Some(asked) = job.request.memory_per_task() {
         let per_task = here.map(|(place, node)| node / u64::from(place.tasks.max(1)));
         let task = per_task.fold(asked, u64::min);
         return (Bytes(task.saturating_mul(MIB)), Bytes(0));
@@ -53,13 +45,10 @@ pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) 
 /// How many tasks of a job that has its nodes for itself the memory of one is for, if it said how
 /// much a CPU needs: Slurm counts that. At least one.
 pub(crate) fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) -> Option<u32> {
-    if !job.request.exclusive || !job.request.memory_per_cpu || job.request.memory == 0 {
+    let task = job.request.memory_per_task()?;
+    if !job.request.exclusive || task == 0 {
         return None;
     }
-    let task = job
-        .request
-        .memory
-        .saturating_mul(u64::from(job.request.memory_cpus()));
     let tasks = whole_node(job, observation) / task;
     Some(u32::try_from(tasks).unwrap_or(u32::MAX).max(1))
 }
@@ -73,8 +62,8 @@ pub fn memory_held(
     counted: u64,
     observation: &Observation,
 ) -> u64 {
-    let position = observation.node_position(place.node);
-    let node = position.map_or(u64::MAX, |position| observation.nodes()[position].memory);
+    let node = observation.node_at(place.node);
+    let node = node.map_or(u64::MAX, |node| node.memory);
     if job.wants_whole_nodes() {
         counted.max(memory_on_node(job, place.tasks, observation))
     } else {

@@ -16,11 +16,12 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
         return observation.largest_memory();
     }
     let here = job.places.iter();
-    let here = here.filter_map(|place| node(observation, place.node));
+    let here = here.filter_map(|place| observation.node_at(place.node));
     if let Some(max_memory) = here.map(|node| node.memory).max() {
         return max_memory;
     }
-    let asked = least_memory(job);
+    // For one task, or for all on a node.
+    let asked = job.request.memory_per_task().unwrap_or(job.request.memory);
     let holds = |node: &ObservedNode| node.memory >= asked;
     // A job that must have all of certain nodes has them up or not.
     let first = || {
@@ -43,21 +44,6 @@ pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     most_frequent(&all, least).or(largest).unwrap_or(0)
 }
 
-/// MiB of which the job has to have as much on each of its nodes: for one task, or for all there.
-fn least_memory(job: &ObservedJob) -> u64 {
-    let cpus = if job.request.memory_per_cpu {
-        job.request.memory_cpus()
-    } else {
-        1
-    };
-    job.request.memory.saturating_mul(u64::from(cpus))
-}
-
-fn node(observation: &Observation, index: u32) -> Option<&ObservedNode> {
-    let position = observation.node_position(index)?;
-    observation.nodes().get(position)
-}
-
 /// How many of the nodes that the job may use have so much memory, of those that `is_asked_for`
 /// selects.
 fn sizes(
@@ -66,18 +52,9 @@ fn sizes(
     is_asked_for: impl Fn(&ObservedNode) -> bool,
 ) -> BTreeMap<u64, u32> {
     let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
-    let mut count = |found: &ObservedNode| {
-        if is_asked_for(found) {
-            *sizes.entry(found.memory).or_default() += 1;
-        }
-    };
-    match &job.request.eligible {
-        Some(eligible) => {
-            let listed = eligible.iter();
-            let listed = listed.filter_map(|index| node(observation, *index));
-            listed.for_each(&mut count);
-        }
-        None => observation.nodes().iter().for_each(&mut count),
+    let nodes = observation.nodes_for(&job.request);
+    for node in nodes.filter(|node| is_asked_for(node)) {
+        *sizes.entry(node.memory).or_default() += 1;
     }
     sizes
 }
