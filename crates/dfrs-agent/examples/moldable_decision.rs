@@ -94,6 +94,8 @@ impl Scene {
     /// Milliseconds of CPU that one takes.
     fn decision(&self) -> f64 {
         let facts = PassFacts {
+            seen: &self.seen,
+            ledger: &self.ledger,
             config: &self.config,
             swap: &dfrs_agent::daemons::SwapEighths::new(),
             ready: &self.ready,
@@ -103,7 +105,7 @@ impl Scene {
             now: NOW,
         };
         let before = cpu();
-        let turn = decide(&self.seen, &self.ledger, &facts, &WaitHistory::default());
+        let turn = decide(&facts, &WaitHistory::default());
         let took = cpu() - before;
         assert!(!turn.starts.is_empty() && turn.outlook.len() == self.ready.len());
         took

@@ -296,9 +296,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// What the core is given beside the jobs and the nodes, at this time.
-    pub(super) fn facts(&self, now: Time) -> PassFacts<'_> {
+    /// What the core is given, at this time.
+    pub(super) fn facts<'a>(&'a self, seen: &'a Observation, now: Time) -> PassFacts<'a> {
         PassFacts {
+            seen,
+            ledger: &self.ledger,
             config: &self.config,
             swap: &self.nodes.swap,
             ready: self.queue.admission.ready(),

@@ -196,13 +196,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let reasons = admitted.iter().copied().map(ChangeEntry::JobReason);
         self.lists.changes.extend(reasons);
         jobs.extend(admitted);
-        let facts = self.facts(now);
+        let facts = self.facts(seen, now);
         let working = self.planner.shares.keys();
-        planned.follow(jobs, working, &nodes, seen, &self.ledger, &facts);
-        debug_assert!(
-            planned.is_fresh(seen, &self.ledger, &facts),
-            "the roster has missed a change"
-        );
+        planned.follow(jobs, working, &nodes, &facts);
+        debug_assert!(planned.is_fresh(&facts), "the roster has missed a change");
     }
 
     /// Whether Slurm would start all of these jobs now. Room made for a job that it would not start

@@ -43,12 +43,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub(super) fn share(&mut self, observation: &Observation, now: Time) {
         let UnreadChanges { jobs, nodes } = self.lists.changes.take(ChangeReader::Shares);
         let mut actual = std::mem::take(&mut self.planner.actual);
-        let facts = self.facts(now);
-        actual.follow(&jobs, &nodes, observation, &self.ledger, &facts);
-        let shares = actual.shares(&self.ledger, &facts);
+        let facts = self.facts(observation, now);
+        actual.follow(&jobs, &nodes, &facts);
+        let shares = actual.shares(&facts);
         debug_assert_eq!(
             shares,
-            ActualCluster::shares_from_scratch(observation, &self.ledger, &facts),
+            ActualCluster::shares_from_scratch(&facts),
             "the shares have missed a change"
         );
         self.planner.actual = actual;

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Cluster, Cores, GrantedYield, Job, JobId, shares_of_requests, yields_of};
 
-use crate::job::ledger::Ledger;
 use crate::plan::apply::slurm_id;
 use crate::plan::cluster::{PassFacts, actual_job, core_node, core_nodes};
 use crate::plan::needs::request_of;
@@ -28,25 +27,18 @@ impl ActualCluster {
     /// Brings the shares up to date. `jobs` names the jobs that have or had places and are
     /// different, `nodes` the nodes that are. O(log jobs) for each, and moves in memory; O(jobs) if
     /// nodes came or went, or if all weights changed.
-    pub fn follow(
-        &mut self,
-        jobs: &BTreeSet<u32>,
-        nodes: &NodeChanges,
-        seen: &Observation,
-        ledger: &Ledger,
-        facts: &PassFacts,
-    ) {
+    pub fn follow(&mut self, jobs: &BTreeSet<u32>, nodes: &NodeChanges, facts: &PassFacts) {
         if nodes.all || facts.weights != self.weights {
-            *self = Self::from_scratch(seen, ledger, facts);
+            *self = Self::from_scratch(facts);
             return;
         }
         for index in &nodes.some {
-            if let Some(position) = seen.node_position(*index) {
-                self.cluster.nodes[position] = core_node(position, seen, ledger, facts);
+            if let Some(position) = facts.seen.node_position(*index) {
+                self.cluster.nodes[position] = core_node(position, facts);
             }
         }
         for id in jobs {
-            self.follow_job(*id, seen, ledger, facts);
+            self.follow_job(*id, facts);
         }
     }
 
@@ -58,9 +50,9 @@ impl ActualCluster {
 
     /// The shares of each job. O(jobs + (nodes + places) log nodes).
     #[must_use]
-    pub fn shares(&mut self, ledger: &Ledger, facts: &PassFacts) -> BTreeMap<u32, GrantedYield> {
+    pub fn shares(&mut self, facts: &PassFacts) -> BTreeMap<u32, GrantedYield> {
         for job in &mut self.cluster.jobs {
-            if let Some(record) = slurm_id(job.id).and_then(|id| ledger.get(id)) {
+            if let Some(record) = slurm_id(job.id).and_then(|id| facts.ledger.get(id)) {
                 job.virtual_time = record.virtual_time_for_decisions();
             }
         }
@@ -70,12 +62,8 @@ impl ActualCluster {
     /// The shares as they follow from a cluster that is built from scratch. O(jobs log jobs): for
     /// tests.
     #[must_use]
-    pub fn shares_from_scratch(
-        seen: &Observation,
-        ledger: &Ledger,
-        facts: &PassFacts,
-    ) -> BTreeMap<u32, GrantedYield> {
-        Self::from_scratch(seen, ledger, facts).shares_of_all(facts)
+    pub fn shares_from_scratch(facts: &PassFacts) -> BTreeMap<u32, GrantedYield> {
+        Self::from_scratch(facts).shares_of_all(facts)
     }
 
     fn shares_of_all(&self, facts: &PassFacts) -> BTreeMap<u32, GrantedYield> {
@@ -85,24 +73,24 @@ impl ActualCluster {
             .collect()
     }
 
-    fn from_scratch(seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> Self {
+    fn from_scratch(facts: &PassFacts) -> Self {
         let mut actual = Self {
             weights: facts.weights,
             ..Self::default()
         };
-        actual.cluster.nodes = core_nodes(seen, ledger, facts);
-        let jobs = seen.placed().map(|job| job.id);
-        let jobs: Vec<Job> = jobs.filter_map(|id| see(id, seen, ledger, facts)).collect();
+        actual.cluster.nodes = core_nodes(facts);
+        let jobs = facts.seen.placed().map(|job| job.id);
+        let jobs: Vec<Job> = jobs.filter_map(|id| see(id, facts)).collect();
         for job in &jobs {
-            actual.follow_request(job.id, Some(job), seen);
+            actual.follow_request(job.id, Some(job), facts.seen);
         }
         actual.cluster.jobs = jobs;
         actual
     }
 
-    fn follow_job(&mut self, id: u32, seen: &Observation, ledger: &Ledger, facts: &PassFacts) {
-        let job = see(id, seen, ledger, facts);
-        self.follow_request(JobId(u64::from(id)), job.as_ref(), seen);
+    fn follow_job(&mut self, id: u32, facts: &PassFacts) {
+        let job = see(id, facts);
+        self.follow_request(JobId(u64::from(id)), job.as_ref(), facts.seen);
         let jobs = &mut self.cluster.jobs;
         let position = jobs.binary_search_by_key(&JobId(u64::from(id)), |job| job.id);
         match (position, job) {
@@ -125,7 +113,7 @@ impl ActualCluster {
     }
 }
 
-fn see(id: u32, seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> Option<Job> {
-    let (job, record) = (seen.job(id)?, ledger.get(id)?);
-    actual_job(job, record, seen, facts)
+fn see(id: u32, facts: &PassFacts) -> Option<Job> {
+    let (job, record) = (facts.seen.job(id)?, facts.ledger.get(id)?);
+    actual_job(job, record, facts)
 }

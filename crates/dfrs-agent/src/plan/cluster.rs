@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use dfrs_core::{
-    Bytes, Cores, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeSet,
-    NodeState, Span, Time, Weight,
+    Bytes, Cores, Job, JobId, JobState, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState,
+    Span, Time,
 };
 
 use crate::daemons::{EIGHTHS, SwapEighths};
@@ -18,7 +18,7 @@ use crate::plan::needs::{need_of, request_of};
 use crate::plan::refusals::Refusals;
 use crate::plan::weights::{Weights, deadline_boosted};
 use crate::slurm::observation::Observation;
-use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedState};
 use crate::slurm::request::layout::layout_of;
 use crate::slurm::request::memory::{MIB, memory_on_node, memory_request};
 use crate::slurm::request::whole_nodes::whole_node;
@@ -27,8 +27,12 @@ use dfrs_proto::conf::Config;
 const MICROCORES: u64 = 1_000_000;
 const SECOND: i64 = 1_000_000;
 
-/// What the views need beside the observation and the ledger.
+/// All that the views of the cluster are made of.
 pub struct PassFacts<'a> {
+    /// What Slurm shows.
+    pub seen: &'a Observation,
+    /// What DFRS remembers of its jobs.
+    pub ledger: &'a Ledger,
     /// The site's settings.
     pub config: &'a Config,
     /// The nodes on which jobs may be parked, and how much of their counted swap parked jobs can
@@ -47,33 +51,23 @@ pub struct PassFacts<'a> {
 }
 
 impl<'a> PassFacts<'a> {
-    pub(crate) fn job_context(
-        &self,
-        job: &'a ObservedJob,
-        observation: &'a Observation,
-    ) -> JobContext<'a> {
-        JobContext::new(job, observation, self.config, self.now)
+    pub(crate) fn job_context(&self, job: &'a ObservedJob) -> JobContext<'a> {
+        JobContext::new(job, self.seen, self.config, self.now)
     }
 }
 
 /// The job as it will be when everything under way with it has finished; `None` if the core has
 /// nothing to decide about it now.
 #[must_use]
-pub fn planned_job(
-    job: &ObservedJob,
-    record: &LedgerRecord,
-    observation: &Observation,
-    facts: &PassFacts,
-) -> Option<Job> {
+pub fn planned_job(job: &ObservedJob, record: &LedgerRecord, facts: &PassFacts) -> Option<Job> {
     let partition = facts.config.partition(&job.partition)?;
     if !partition.shares_nodes() {
         return None;
     }
-    let look = facts.job_context(job, observation);
+    let look = facts.job_context(job);
     let is_ready = facts.ready.contains(&job.id);
     let state = record.life.planned(&look, is_ready)?;
-    let weight = facts.weights.of(job);
-    Some(core_job(job, record, state, weight, observation, facts))
+    Some(core_job(job, record, state, facts))
 }
 
 /// When the passing of time alone next changes what the core shall see of this job.
@@ -107,40 +101,29 @@ pub fn view_changes_at(
 
 /// The job as it is, if it can use CPU at this moment.
 #[must_use]
-pub fn actual_job(
-    job: &ObservedJob,
-    record: &LedgerRecord,
-    observation: &Observation,
-    facts: &PassFacts,
-) -> Option<Job> {
+pub fn actual_job(job: &ObservedJob, record: &LedgerRecord, facts: &PassFacts) -> Option<Job> {
     facts.config.partition(&job.partition)?;
-    if !record.life.uses_cpu(&facts.job_context(job, observation)) {
+    if !record.life.uses_cpu(&facts.job_context(job)) {
         return None;
     }
-    let mapping = NamedPlacement::of_job(job, observation).to_mapping(observation)?;
+    let mapping = NamedPlacement::of_job(job, facts.seen).to_mapping(facts.seen)?;
     let state = JobState::Running(mapping);
-    let weight = facts.weights.of(job);
     Some(Job {
         // What it is worth does not change while it is left alone.
         mobility: mobility(job, facts.config),
-        ..core_job(job, record, state, weight, observation, facts)
+        ..core_job(job, record, state, facts)
     })
 }
 
 /// The core's job.
-fn core_job(
-    job: &ObservedJob,
-    record: &LedgerRecord,
-    state: JobState,
-    weight: Weight,
-    observation: &Observation,
-    facts: &PassFacts,
-) -> Job {
+fn core_job(job: &ObservedJob, record: &LedgerRecord, state: JobState, facts: &PassFacts) -> Job {
     let is_left_alone = record.life.left_alone_until() > facts.now;
     let stays = is_left_alone
         || record.life.is_stuck()
         || is_settling(job, &record.launches, facts.config, facts.now);
-    let (memory, memory_per_node) = memory_request(job, observation);
+    let (memory, memory_per_node) = memory_request(job, facts.seen);
+    let eligible = eligible(job, &state, record.life.unconfirmed_nodes(), facts);
+    let weight = facts.weights.of(job);
     Job {
         id: JobId(u64::from(job.id)),
         submit: submitted(job, record),
@@ -148,13 +131,7 @@ fn core_job(
         cpu: need_of(job, record, facts.config).of(request_of(job)),
         memory,
         memory_per_node,
-        layout: layout(
-            job,
-            &state,
-            record.life.unconfirmed_nodes(),
-            observation,
-            facts,
-        ),
+        layout: layout_of(job, eligible, facts.seen),
         mobility: if stays {
             Mobility::Never
         } else {
@@ -198,45 +175,32 @@ fn submitted(job: &ObservedJob, record: &LedgerRecord) -> Time {
     Time(record.waits_since().saturating_mul(SECOND) + after)
 }
 
-/// The job's rules about where its tasks go: `--ntasks-per-node`, `-N`, and its nodes.
-fn layout(
-    job: &ObservedJob,
-    state: &JobState,
-    unconfirmed: &BTreeSet<String>,
-    observation: &Observation,
-    facts: &PassFacts,
-) -> Layout {
-    let eligible = eligible(job, state, unconfirmed, observation, facts);
-    layout_of(job, eligible, observation)
-}
-
 /// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has
 /// changed since. Jobs from which nothing of their own is kept share their set.
 pub(crate) fn eligible(
     job: &ObservedJob,
     state: &JobState,
     unheard: &BTreeSet<String>,
-    observation: &Observation,
     facts: &PassFacts,
 ) -> Option<NodeSet> {
     let stated = job
         .request
         .eligible
         .as_ref()
-        .map(|nodes| observation.node_set(nodes));
+        .map(|nodes| facts.seen.node_set(nodes));
     let waits = job.places.is_empty();
     let refused = facts.refusals.left_out(job.id, facts.now);
     let mut refused: BTreeSet<&str> = refused.filter(|_| waits).collect();
     refused.extend(unheard.iter().map(String::as_str));
-    let whole = (waits && job.wants_whole_nodes() && !observation.has_equal_memory())
-        .then(|| whole_node(job, observation));
-    let open = observation.open_nodes(job, stated.clone(), whole);
+    let whole = (waits && job.wants_whole_nodes() && !facts.seen.has_equal_memory())
+        .then(|| whole_node(job, facts.seen));
+    let open = facts.seen.open_nodes(job, stated.clone(), whole);
     if refused.is_empty() && open.is_none() {
-        return stated.map(|nodes| nodes.with(here(job, observation)));
+        return stated.map(|nodes| nodes.with(here(job, facts.seen)));
     }
-    let may = without(&refused, open.or(stated), observation);
+    let may = without(&refused, open.or(stated), facts.seen);
     let shall_be = state.running_on().into_iter().flat_map(Mapping::nodes);
-    Some(may.with(here(job, observation)).with(shall_be))
+    Some(may.with(here(job, facts.seen)).with(shall_be))
 }
 
 /// These nodes (`None`: all) without those of these names: the same set, if there are none to leave
@@ -262,30 +226,25 @@ fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = No
 
 /// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
 #[must_use]
-pub fn core_nodes(observation: &Observation, ledger: &Ledger, facts: &PassFacts) -> Vec<Node> {
-    let positions = 0..observation.nodes().len();
+pub fn core_nodes(facts: &PassFacts) -> Vec<Node> {
+    let positions = 0..facts.seen.nodes().len();
     positions
-        .map(|position| core_node(position, observation, ledger, facts))
+        .map(|position| core_node(position, facts))
         .collect()
 }
 
 /// One of them. O(jobs there, and their places).
 #[must_use]
-pub fn core_node(
-    position: usize,
-    observation: &Observation,
-    ledger: &Ledger,
-    facts: &PassFacts,
-) -> Node {
-    let node = &observation.nodes()[position];
-    let undecided = undecided_memory(position, observation, ledger, facts.config);
+pub fn core_node(position: usize, facts: &PassFacts) -> Node {
+    let node = &facts.seen.nodes()[position];
+    let undecided = undecided_memory(position, facts);
     Node {
         name: node.name.clone(),
         cpu: Cores(u64::from(node.cpus) * MICROCORES),
         memory: Bytes(node.memory * MIB),
-        swap: swap_for_plans(position, observation, ledger, facts),
-        held_memory: Bytes((observation.memory_of_others(position) + undecided) * MIB),
-        ending_memory: Bytes(ending_memory(position, observation) * MIB),
+        swap: swap_for_plans(position, facts),
+        held_memory: Bytes((facts.seen.memory_of_others(position) + undecided) * MIB),
+        ending_memory: Bytes(ending_memory(position, facts.seen) * MIB),
         state: match (node.down, node.up) {
             (true, _) => NodeState::Down,
             (false, true) => NodeState::Up,
@@ -298,48 +257,28 @@ pub fn core_node(
 /// MiB on a node that jobs have there, or shall have first of all, and the core does not decide
 /// about: jobs of which an operator says when they run, jobs whose processes are still ending,
 /// those of partitions of moldable jobs, and of partitions that are given back.
-fn undecided_memory(
-    position: usize,
-    observation: &Observation,
-    ledger: &Ledger,
-    config: &Config,
-) -> u64 {
-    let index = observation.nodes()[position].index;
-    let undecided = observation
-        .jobs_on(position)
-        .filter(|job| !is_decided(job, ledger, config));
-    undecided
-        .map(|job| {
-            let record = ledger.get(job.id);
-            let here = |(_, place): &(usize, &ObservedPlace)| place.node == index;
-            let held = job.places.iter().enumerate().filter(here);
-            held.map(|(number, place)| {
-                let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
-                place.memory_mib.max(wanted)
-            })
-            .sum::<u64>()
-        })
-        .sum()
+fn undecided_memory(position: usize, facts: &PassFacts) -> u64 {
+    let held = facts.seen.places_on(position);
+    let undecided = held.filter(|(job, ..)| !is_decided(job, facts));
+    let memory = undecided.map(|(job, number, place)| {
+        let record = facts.ledger.get(job.id);
+        let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
+        place.memory_mib.max(wanted)
+    });
+    memory.sum()
 }
 
 /// Swap of a node that plans may use: what it has for parked jobs, without that of jobs which the
 /// core does not see as parked there. These are jobs of which an operator says when they run, jobs
 /// of partitions that are given back, and those that come back, until they run.
-fn swap_for_plans(
-    position: usize,
-    observation: &Observation,
-    ledger: &Ledger,
-    facts: &PassFacts,
-) -> Bytes {
-    let node = &observation.nodes()[position];
+fn swap_for_plans(position: usize, facts: &PassFacts) -> Bytes {
+    let node = &facts.seen.nodes()[position];
     let swap = swap_of(&node.name, facts.swap, facts.config);
     if swap == Bytes(0) {
         return swap;
     }
-    let is_unseen = |job: &ObservedJob, life: &Life| {
-        life.is_unparking() || !is_decided(job, ledger, facts.config)
-    };
-    swap.minus(swap_in_use(position, observation, ledger, is_unseen))
+    let is_unseen = |job: &ObservedJob, life: &Life| life.is_unparking() || !is_decided(job, facts);
+    swap.minus(swap_in_use(position, facts.seen, facts.ledger, is_unseen))
 }
 
 /// Swap of a node that jobs can have which are parked there.
@@ -358,39 +297,35 @@ pub(crate) fn swap_in_use(
     ledger: &Ledger,
     counted: impl Fn(&ObservedJob, &Life) -> bool,
 ) -> Bytes {
-    let index = observation.nodes()[position].index;
-    let has_swap = |job: &&ObservedJob| {
+    let has_swap = |job: &ObservedJob| {
         let life = ledger.get(job.id).map(|record| &record.life);
         life.is_some_and(|life| life.depends_on_dfrs() && counted(job, life))
     };
-    let jobs = observation.jobs_on(position).filter(has_swap);
-    let parts = jobs.flat_map(|job| job.places.iter().map(move |place| (job, place)));
-    let here = parts.filter(|(_, place)| place.node == index);
-    let memory: u64 = here
-        .map(|(job, place)| memory_on_node(job, place.tasks, observation))
-        .sum();
-    Bytes(memory.saturating_mul(MIB))
+    let held = observation.places_on(position);
+    let in_swap = held.filter(|(job, ..)| has_swap(job));
+    let memory = in_swap.map(|(job, _, place)| memory_on_node(job, place.tasks, observation));
+    Bytes(memory.sum::<u64>().saturating_mul(MIB))
 }
 
 /// MiB on a node that jobs have there whose processes are still ending.
 fn ending_memory(position: usize, observation: &Observation) -> u64 {
-    let index = observation.nodes()[position].index;
-    let jobs = observation.jobs_on(position);
-    let ended = jobs.filter(|job| job.state == ObservedState::Ended);
-    let here = ended.flat_map(|job| job.places.iter().filter(|place| place.node == index));
-    here.map(|place| place.memory_mib).sum()
+    let held = observation.places_on(position);
+    let ending = held.filter(|(job, ..)| job.state == ObservedState::Ended);
+    ending.map(|(.., place)| place.memory_mib).sum()
 }
 
 /// Whether the core sees this job with a place of its own (now or planned): not one that has whole
 /// nodes.
-fn is_decided(job: &ObservedJob, ledger: &Ledger, config: &Config) -> bool {
-    let record = ledger.get(job.id);
+fn is_decided(job: &ObservedJob, facts: &PassFacts) -> bool {
+    let record = facts.ledger.get(job.id);
     let is_ours = record.is_some_and(|record| !record.life.is_undecided(job));
-    is_ours && config.shares_nodes(&job.partition) && job.state != ObservedState::Ended
+    is_ours && facts.config.shares_nodes(&job.partition) && job.state != ObservedState::Ended
 }
 
 #[cfg(test)]
 mod tests {
+    use dfrs_core::Layout;
+
     use super::*;
     use crate::fixtures::{job, nodes};
 
@@ -400,6 +335,8 @@ mod tests {
 
     fn layout_in(job: &ObservedJob, observation: &Observation) -> Layout {
         let facts = PassFacts {
+            seen: observation,
+            ledger: &Ledger::default(),
             config: &crate::fixtures::config(),
             swap: &SwapEighths::new(),
             ready: &BTreeSet::new(),
@@ -408,13 +345,8 @@ mod tests {
             weights: Weights::default(),
             now: Time(0),
         };
-        layout(
-            job,
-            &JobState::Pending,
-            &BTreeSet::new(),
-            observation,
-            &facts,
-        )
+        let eligible = eligible(job, &JobState::Pending, &BTreeSet::new(), &facts);
+        super::layout_of(job, eligible, observation)
     }
 
     #[test]

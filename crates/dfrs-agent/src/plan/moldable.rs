@@ -19,10 +19,8 @@ use dfrs_core::{Action, JobId, Mapping, NodeIndex, Run, Span, Time};
 use dfrs_moldable::live::{WaitingTask, plan};
 use dfrs_moldable::{Placement, Task};
 
-use crate::job::ledger::Ledger;
 use crate::plan::cluster::PassFacts;
 use crate::plan::partition_policy::PlannedStart;
-use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 use machine::NodeAvailability;
 pub use reason::reason;
@@ -83,21 +81,16 @@ struct MoldableCandidate<'a> {
 /// Decides about all partitions of moldable jobs, one after the other. O(jobs × nodes) and what
 /// [`dfrs_moldable::live::plan`] takes.
 #[must_use]
-pub fn decide(
-    seen: &Observation,
-    ledger: &Ledger,
-    facts: &PassFacts,
-    history: &WaitHistory,
-) -> MoldablePlan {
+pub fn decide(facts: &PassFacts, history: &WaitHistory) -> MoldablePlan {
     let mut plan = MoldablePlan::default();
-    let mut nodes = NodeAvailability::of(seen, ledger, facts);
+    let mut nodes = NodeAvailability::of(facts);
     for partition in facts.config.whole_node_partitions() {
         let mut candidates = Vec::new();
         for id in facts.ready {
-            let Some(job) = seen.job(*id).filter(|job| job.partition == partition) else {
+            let Some(job) = facts.seen.job(*id).filter(|job| job.partition == partition) else {
                 continue;
             };
-            match candidate(job, seen, ledger, facts) {
+            match candidate(job, facts) {
                 Some(Ok(candidate)) => candidates.push(candidate),
                 Some(Err(unfit)) => drop(plan.outlook.insert(*id, Outlook::Unfit(unfit))),
                 None => {}
@@ -111,16 +104,14 @@ pub fn decide(
 /// The job as something to be placed, if it waits for that.
 fn candidate<'a>(
     job: &'a ObservedJob,
-    seen: &Observation,
-    ledger: &Ledger,
     facts: &PassFacts,
 ) -> Option<Result<MoldableCandidate<'a>, Unfit>> {
-    let record = ledger.get(job.id)?;
+    let record = facts.ledger.get(job.id)?;
     if !record.life.is_waiting() || record.life.is_held_off(facts.now) {
         return None;
     }
     let weight = f64::from(facts.weights.of(job).0) / 1000.0;
-    let made = request(job, record, seen, facts).and_then(|request| {
+    let made = request(job, record, facts).and_then(|request| {
         let task = request.task(job, facts.config, weight)?;
         Ok(MoldableCandidate {
             job,

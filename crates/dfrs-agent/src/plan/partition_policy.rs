@@ -10,10 +10,8 @@ use std::fmt::Debug;
 use dfrs_core::{Action, Time};
 use dfrs_proto::conf::Partition;
 
-use crate::job::ledger::Ledger;
 use crate::plan::cluster::PassFacts;
 use crate::plan::moldable::policy::Demt;
-use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 
 /// A job that starts now, or comes back.
@@ -33,8 +31,7 @@ pub trait PartitionPolicy: Debug + Send {
 
     /// What starts now, of the jobs that may ([`PassFacts::ready`]). Where Slurm would not start
     /// some of it, the next call knows.
-    fn plan(&mut self, seen: &Observation, ledger: &Ledger, facts: &PassFacts)
-    -> Vec<PlannedStart>;
+    fn plan(&mut self, facts: &PassFacts) -> Vec<PlannedStart>;
 
     /// Keeps what the last plan expects of jobs that wait. Returns those of which it expects
     /// something else than before.

@@ -5,11 +5,9 @@ use std::collections::BTreeSet;
 use dfrs_core::{Cluster, Experience, Job, JobId, Node, NodeIndex, Roster};
 
 use crate::due_times::DueTimes;
-use crate::job::ledger::Ledger;
 use crate::plan::cluster::{PassFacts, core_node, core_nodes, planned_job, view_changes_at};
 use crate::plan::weights::Weights;
 use crate::slurm::node_changes::NodeChanges;
-use crate::slurm::observation::Observation;
 
 /// A roster of the cluster as it will be when everything under way has finished.
 #[derive(Debug, Default)]
@@ -58,20 +56,18 @@ impl PlannedCluster {
         changed: BTreeSet<u32>,
         working: impl Iterator<Item = &'a u32>,
         nodes: &NodeChanges,
-        seen: &Observation,
-        ledger: &Ledger,
         facts: &PassFacts,
     ) {
         let followed = !nodes.all && facts.weights == self.weights;
-        if !(followed && self.follow_nodes(nodes, seen, ledger, facts)) {
-            self.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
+        if !(followed && self.follow_nodes(nodes, facts)) {
+            self.rebuild(core_nodes(facts), facts);
             return;
         }
         let mut changed = changed;
         changed.extend(self.timed.take_due(facts.now));
-        self.follow_jobs(&changed, seen, ledger, facts);
+        self.follow_jobs(&changed, facts);
         for id in working {
-            if let Some(record) = ledger.get(*id) {
+            if let Some(record) = facts.ledger.get(*id) {
                 let virtual_time = record.virtual_time_for_decisions();
                 self.roster
                     .set_times(job_id(*id), virtual_time, record.delay());
@@ -81,29 +77,23 @@ impl PlannedCluster {
 
     /// Whether the roster equals one that is built from scratch. O(jobs log jobs): for tests.
     #[must_use]
-    pub fn is_fresh(&self, seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> bool {
+    pub fn is_fresh(&self, facts: &PassFacts) -> bool {
         let mut rebuilt = Self::default();
         rebuilt
             .roster
             .experience_mut()
             .clone_from(self.roster.experience());
-        rebuilt.rebuild(core_nodes(seen, ledger, facts), seen, ledger, facts);
+        rebuilt.rebuild(core_nodes(facts), facts);
         rebuilt.roster == self.roster
     }
 
     /// Brings these nodes up to date; false: one of them has other capacities.
-    fn follow_nodes(
-        &mut self,
-        nodes: &NodeChanges,
-        seen: &Observation,
-        ledger: &Ledger,
-        facts: &PassFacts,
-    ) -> bool {
+    fn follow_nodes(&mut self, nodes: &NodeChanges, facts: &PassFacts) -> bool {
         for index in &nodes.some {
-            let Some(position) = seen.node_position(*index) else {
+            let Some(position) = facts.seen.node_position(*index) else {
                 continue;
             };
-            let after = core_node(position, seen, ledger, facts);
+            let after = core_node(position, facts);
             let index = NodeIndex(u32::try_from(position).unwrap_or(u32::MAX));
             match self.roster.cluster().node(index) {
                 Some(before) if *before == after => {}
@@ -116,34 +106,20 @@ impl PlannedCluster {
         true
     }
 
-    fn rebuild(
-        &mut self,
-        nodes: Vec<Node>,
-        seen: &Observation,
-        ledger: &Ledger,
-        facts: &PassFacts,
-    ) {
+    fn rebuild(&mut self, nodes: Vec<Node>, facts: &PassFacts) {
         self.weights = facts.weights;
         self.timed = DueTimes::default();
-        let ids: Vec<u32> = seen.jobs().map(|job| job.id).collect();
-        let jobs = ids
-            .into_iter()
-            .filter_map(|id| self.see(id, seen, ledger, facts));
+        let ids: Vec<u32> = facts.seen.jobs().map(|job| job.id).collect();
+        let jobs = ids.into_iter().filter_map(|id| self.see(id, facts));
         let jobs = jobs.collect();
         self.roster.set_cluster(Cluster { nodes, jobs });
     }
 
-    fn follow_jobs(
-        &mut self,
-        changed: &BTreeSet<u32>,
-        seen: &Observation,
-        ledger: &Ledger,
-        facts: &PassFacts,
-    ) {
+    fn follow_jobs(&mut self, changed: &BTreeSet<u32>, facts: &PassFacts) {
         let is_there = |roster: &Roster, id: u32| roster.job(job_id(id)).is_some();
         let (mut new, mut gone) = (Vec::new(), Vec::new());
         for id in changed {
-            match self.see(*id, seen, ledger, facts) {
+            match self.see(*id, facts) {
                 Some(job) if is_there(&self.roster, *id) => drop(self.roster.insert(job)),
                 Some(job) => new.push(job),
                 None if is_there(&self.roster, *id) => gone.push(job_id(*id)),
@@ -155,18 +131,12 @@ impl PlannedCluster {
     }
 
     /// The job as the core shall see it, if it shall.
-    fn see(
-        &mut self,
-        id: u32,
-        seen: &Observation,
-        ledger: &Ledger,
-        facts: &PassFacts,
-    ) -> Option<Job> {
-        let (job, record) = (seen.job(id)?, ledger.get(id)?);
+    fn see(&mut self, id: u32, facts: &PassFacts) -> Option<Job> {
+        let (job, record) = (facts.seen.job(id)?, facts.ledger.get(id)?);
         if let Some(at) = view_changes_at(job, record, facts) {
             self.timed.add(id, at);
         }
-        planned_job(job, record, seen, facts)
+        planned_job(job, record, facts)
     }
 }
 

@@ -108,7 +108,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Vec<PlannedStart> {
         let mut tries = 1;
         loop {
-            let starts = policy.plan(seen, &self.ledger, &self.facts(now));
+            let starts = policy.plan(&self.facts(seen, now));
             let jobs = starts.iter();
             let jobs: Vec<u32> = jobs
                 .filter_map(|start| slurm_id(start.action.job()))

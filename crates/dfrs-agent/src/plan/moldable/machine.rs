@@ -5,9 +5,8 @@ use dfrs_moldable::live::LiveMachine;
 use dfrs_moldable::{Busy, ProcessorSet};
 
 use super::request::{NO_LIMIT, estimate, speedup};
-use crate::job::ledger::{Ledger, LedgerRecord};
+use crate::job::ledger::LedgerRecord;
 use crate::plan::cluster::PassFacts;
-use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedState};
 
 /// How long processes take to end, in seconds.
@@ -25,32 +24,35 @@ pub(super) struct NodeAvailability {
 
 impl NodeAvailability {
     /// As they are, and as what is under way will have them. O(nodes + places).
-    pub(super) fn of(seen: &Observation, ledger: &Ledger, facts: &PassFacts) -> Self {
+    pub(super) fn of(facts: &PassFacts) -> Self {
         let mut nodes = Self {
-            until: vec![None; seen.nodes().len()],
-            up: seen.nodes().iter().map(|node| node.up).collect(),
+            until: vec![None; facts.seen.nodes().len()],
+            up: facts.seen.nodes().iter().map(|node| node.up).collect(),
         };
-        for position in 0..seen.nodes().len() {
-            for job in seen.jobs_on(position) {
-                let record = ledger.get(job.id);
-                nodes.use_until(position, time_left(job, record, seen, facts));
+        for position in 0..facts.seen.nodes().len() {
+            for job in facts.seen.jobs_on(position) {
+                let record = facts.ledger.get(job.id);
+                nodes.use_until(position, time_left(job, record, facts));
             }
-            if seen.memory_of_others(position) > 0 {
+            if facts.seen.memory_of_others(position) > 0 {
                 nodes.use_until(position, NO_LIMIT);
             }
         }
-        let starting = ledger
+        let starting = facts
+            .ledger
             .iter()
             .filter(|(_, record)| record.life.is_starting());
         for (id, record) in starting {
-            let Some(job) = seen.job(id) else { continue };
-            let state = record.life.planned(&facts.job_context(job, seen), true);
+            let Some(job) = facts.seen.job(id) else {
+                continue;
+            };
+            let state = record.life.planned(&facts.job_context(job), true);
             let Some(JobState::Running(mapping)) = state else {
                 continue;
             };
             let count = u32::try_from(mapping.runs().len()).unwrap_or(u32::MAX);
             for NodeIndex(node) in mapping.nodes() {
-                nodes.use_until(node as usize, time_on(job, count, seen, facts));
+                nodes.use_until(node as usize, time_on(job, count, facts));
             }
         }
         nodes
@@ -106,17 +108,12 @@ impl NodeAvailability {
 }
 
 /// How long a job on a node is expected to stay there, in seconds.
-fn time_left(
-    job: &ObservedJob,
-    record: Option<&LedgerRecord>,
-    seen: &Observation,
-    facts: &PassFacts,
-) -> f64 {
+fn time_left(job: &ObservedJob, record: Option<&LedgerRecord>, facts: &PassFacts) -> f64 {
     match (job.state, record) {
         (ObservedState::Running, Some(record)) => {
             let count = u32::try_from(job.places.len()).unwrap_or(u32::MAX);
             let done = super::seconds(record.progress.clone().virtual_time(facts.now));
-            let left = time_on(job, count, seen, facts) - done;
+            let left = time_on(job, count, facts) - done;
             let left = if left > 0.0 {
                 left
             } else {
@@ -139,9 +136,9 @@ fn left_of_limit(job: &ObservedJob, now: Time) -> f64 {
 }
 
 /// How long the job takes on so many nodes, in seconds.
-fn time_on(job: &ObservedJob, nodes: u32, seen: &Observation, facts: &PassFacts) -> f64 {
+fn time_on(job: &ObservedJob, nodes: u32, facts: &PassFacts) -> f64 {
     let speedup = speedup(job, facts.config);
-    let holds = (seen.max_node_cpus() / job.request.cpus_per_task.max(1)).max(1);
+    let holds = (facts.seen.max_node_cpus() / job.request.cpus_per_task.max(1)).max(1);
     let by_tasks = match job.request.tasks_on_each() {
         Some(_) => 1,
         None => job.request.tasks.div_ceil(holds),

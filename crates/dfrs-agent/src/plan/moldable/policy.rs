@@ -7,10 +7,8 @@ use dfrs_proto::conf::Partition;
 
 use super::speedup::parse_comment;
 use super::{MoldablePlan, WaitHistory, decide, reason};
-use crate::job::ledger::Ledger;
 use crate::plan::cluster::PassFacts;
 use crate::plan::partition_policy::{PartitionPolicy, PlannedStart};
-use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 
 /// The most characters of a comment that are shown.
@@ -31,13 +29,8 @@ impl PartitionPolicy for Demt {
         partition.moldable.is_some()
     }
 
-    fn plan(
-        &mut self,
-        seen: &Observation,
-        ledger: &Ledger,
-        facts: &PassFacts,
-    ) -> Vec<PlannedStart> {
-        self.newest = decide(seen, ledger, facts, &self.history);
+    fn plan(&mut self, facts: &PassFacts) -> Vec<PlannedStart> {
+        self.newest = decide(facts, &self.history);
         std::mem::take(&mut self.newest.starts)
     }
 

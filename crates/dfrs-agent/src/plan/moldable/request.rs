@@ -9,7 +9,6 @@ use dfrs_proto::conf::{Config, DEFAULT_LINEAR_SPEEDUP};
 use super::speedup::{Speedup, parse_comment};
 use crate::job::ledger::LedgerRecord;
 use crate::plan::cluster::{PassFacts, eligible};
-use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode};
 
 /// How long a job without a time limit is taken to last: a year, in seconds.
@@ -59,21 +58,17 @@ pub(super) struct MoldableRequest {
 pub(super) fn request(
     job: &ObservedJob,
     record: &LedgerRecord,
-    observation: &Observation,
     facts: &PassFacts,
 ) -> Result<MoldableRequest, Unfit> {
     let unconfirmed = record.life.unconfirmed_nodes();
-    let may = eligible(job, &JobState::Pending, unconfirmed, observation, facts);
+    let may = eligible(job, &JobState::Pending, unconfirmed, facts);
     let positions: Vec<u32> = match may {
         Some(nodes) => nodes.iter().map(|NodeIndex(position)| *position).collect(),
-        None => (0_u32..)
-            .zip(observation.nodes())
-            .map(|(position, _)| position)
-            .collect(),
+        None => (0..count(facts.seen.nodes().len())).collect(),
     };
     let nodes = positions.into_iter();
     let holds = |position: u32| {
-        let node = observation.nodes().get(position as usize)?;
+        let node = facts.seen.nodes().get(position as usize)?;
         Some((position, holds(job, node)))
     };
     let holds: Vec<(u32, u32)> = nodes.filter_map(holds).collect();
@@ -149,16 +144,10 @@ fn sizes(
 fn holds(job: &ObservedJob, node: &ObservedNode) -> u32 {
     let cpus = job.request.cpus_per_task.max(1);
     let by_cpus = node.cpus / cpus;
-    let by_memory = if job.request.memory_per_cpu {
-        let task = job
-            .request
-            .memory
-            .saturating_mul(u64::from(job.request.memory_cpus()));
-        node.memory.checked_div(task).unwrap_or(u64::MAX)
-    } else if job.request.memory > node.memory {
-        0
-    } else {
-        u64::MAX
+    let by_memory = match job.request.memory_per_task() {
+        Some(task) => node.memory.checked_div(task).unwrap_or(u64::MAX),
+        None if job.request.memory > node.memory => 0,
+        None => u64::MAX,
     };
     let by_memory = u32::try_from(by_memory).unwrap_or(u32::MAX);
     let stated = (job.request.tasks_per_node > 0).then_some(job.request.tasks_per_node);

@@ -2,12 +2,13 @@ use dfrs_proto::conf::Config;
 
 use super::*;
 use crate::fixtures::{job, nodes};
-use crate::job::ledger::LedgerRecord;
+use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::job::life::{JobContext, Life};
 use crate::job::placement::NamedPlacement as Spots;
 use crate::plan::excluded::Excluded;
 use crate::plan::refusals::Refusals;
 use crate::plan::weights::Weights;
+use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedNode, ObservedPlace, ObservedState};
 
 const NOW: Time = Time(10_000 * SECOND);
@@ -70,6 +71,8 @@ impl MoldableFixture {
             .jobs()
             .filter(|job| job.state == ObservedState::Pending);
         let facts = PassFacts {
+            seen: &self.seen,
+            ledger: &self.ledger,
             config: &self.config,
             swap: &crate::daemons::SwapEighths::new(),
             ready: &pending.map(|job| job.id).collect(),
@@ -78,7 +81,7 @@ impl MoldableFixture {
             weights: Weights::new(&self.seen, &self.config),
             now: NOW,
         };
-        decide(&self.seen, &self.ledger, &facts, &self.history)
+        decide(&facts, &self.history)
     }
 
     /// Jobs that start, with the nodes of each and the tasks there.
