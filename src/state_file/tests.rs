@@ -116,11 +116,9 @@ fn save_costs_the_changes_and_the_file_stays_in_proportion() {
 fn the_file_of_version_1_is_read_and_written_in_the_new_form() {
     let directory = directory("old");
     let path = path_in(&directory);
-    let mut state = State {
-        partitions: vec!["dfrs".into()],
-        in_order: true,
-        ..State::default()
-    };
+    let mut state = State::default();
+    state.head.partitions = vec!["dfrs".into()];
+    state.head.in_order = true;
     state.ledger.insert(7, record(3));
     let old = serde_json::json!({"version": 1, "state": state});
     fs::write(&path, old.to_string()).expect("writes");
@@ -335,7 +333,7 @@ proptest! {
     ) {
         let mut state = State::default();
         let mut bytes = log::file(&Head::default(), &BTreeMap::new()).expect("writes");
-        state.in_order = false;
+        state.head.in_order = false;
         for changes in saves {
             let before = (bytes.len(), state.clone());
             bytes.extend(log::line(changes.clone()).expect("writes"));

@@ -49,7 +49,7 @@ impl StateFileWriter {
             shared: Arc::clone(shared),
             before,
             log: log.clone(),
-            head: state.head(),
+            head: state.head.clone(),
             live: live.collect(),
             lengths: None,
             taken: 0,

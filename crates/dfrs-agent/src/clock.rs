@@ -11,12 +11,6 @@ const SECOND: i64 = 1_000_000;
 pub struct Ahead(i64);
 
 impl Ahead {
-    /// Whether it is not.
-    #[must_use]
-    pub const fn is_none(&self) -> bool {
-        self.0 == 0
-    }
-
     /// The number of seconds.
     #[must_use]
     pub const fn seconds(self) -> i64 {

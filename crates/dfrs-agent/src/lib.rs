@@ -24,4 +24,9 @@ pub mod publish;
 pub mod slurm;
 pub mod sync;
 
+/// Whether a field that is kept has its usual value, and need not be written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 pub use pass::{Agent, Counts, PassReport, Ports};

@@ -8,6 +8,7 @@ use dfrs_core::{GrantedYield, Need, Progress, Rate, Span, Time, Yield};
 use serde::{Deserialize, Serialize};
 
 use crate::ignored_in_eq::IgnoredInEq;
+use crate::is_default;
 use crate::job::launches::Launches;
 use crate::job::life::journal::JournalState;
 use crate::job::life::{Effects, JobContext, Life, LifeEvent};
@@ -47,7 +48,7 @@ pub struct LedgerRecord {
     pub more: Option<Progress>,
     /// The virtual time of its user's other jobs when it began to wait ([`dfrs_core::Histories`]):
     /// decisions count it as its own.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub inherited: Span,
     /// The user whose job it is, as Slurm showed it last.
     #[serde(skip)]
@@ -287,11 +288,6 @@ fn progress(virtual_time: Span, now: Time, share: Yield) -> Progress {
     progress.place(now, Span::ZERO);
     progress.set_rate(now, Rate::of(share));
     progress
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // required by serde
-fn is_zero(span: &Span) -> bool {
-    *span == Span::ZERO
 }
 
 const fn whole() -> Need {

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use dfrs_core::{Pauses, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::is_default;
 use crate::job::placement::NamedPlacement;
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
@@ -57,16 +58,6 @@ const HOUR: Span = Span(3600 * SECOND);
 /// After so many failed attempts to pause a job it is left alone.
 const MAX_FAILED_PAUSES: u32 = 3;
 
-/// Whether a time is the one before all others, which says that there is none.
-fn is_never(time: &Time) -> bool {
-    *time == Time(0)
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
 /// While slurmd knows of a job's former run, the next one is a second one there, and Slurm drains
 /// the node ("Duplicate jobid"). So long nodes have to end the former one.
 pub(crate) const UNTIL_ENDED: Span = Span(20 * SECOND);
@@ -78,17 +69,17 @@ pub struct Life {
     /// Times that DFRS failed to pause it.
     failed_pauses: u32,
     /// Times in a row that it could not be parked.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     failed_parks: u32,
     /// When it was paused or moved within the last hour.
     moves: Vec<Time>,
     /// How long it was paused, or has been.
-    #[serde(default, skip_serializing_if = "Pauses::are_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pauses: Pauses,
     /// Nothing is done to it before this: what failed is not tried again at once.
     not_before: Time,
     /// It is not paused or moved before this: an operator resumed it, or it could not be parked.
-    #[serde(default, skip_serializing_if = "is_never")]
+    #[serde(default, skip_serializing_if = "is_default")]
     left_alone_until: Time,
     /// Where it was when it was last seen running or suspended.
     #[serde(default)]

@@ -103,10 +103,10 @@ impl Looks {
         Self {
             at: Time(0),
             began: now,
-            ahead: state.ahead,
+            ahead: state.head.ahead,
             max_sleep: MAX_SLEEP,
             has_looked: false,
-            recovers: !state.in_order,
+            recovers: !state.head.in_order,
             cores_hidden: Time(0),
             cores_interval: Span(0),
             arrays_read: Time(0),
@@ -233,7 +233,7 @@ impl GiveBack {
             everything: false,
             is_thaw_confirmed: false,
             partitions: GivingBack::of(state.dropped_partitions(config)),
-            has_begun_before: !state.partitions.is_empty(),
+            has_begun_before: !state.head.partitions.is_empty(),
             left_out: BTreeSet::new(),
         }
     }
@@ -255,7 +255,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let planner = Planner {
             weights: Weights::default(),
             weights_due: Time::ZERO,
-            planned: PlannedCluster::with(state.experience),
+            planned: PlannedCluster::with(state.head.experience),
             actual: ActualCluster::default(),
             shares,
             histories: Histories::default(),

@@ -8,6 +8,7 @@ use dfrs_proto::conf::{Config, Mode};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Ahead, MonotonicClock};
+use crate::is_default;
 use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::job::life::Life;
 use crate::job::life::journal::JournalState;
@@ -15,6 +16,16 @@ use crate::job::life::journal::JournalState;
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
+    /// What is kept beside the jobs.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The jobs.
+    pub ledger: Ledger,
+}
+
+/// What is kept beside the jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
     /// The partitions that DFRS scheduled, for a plugin that has to give parked jobs back and whose
     /// configuration no longer names them.
     pub partitions: Vec<String>,
@@ -22,20 +33,14 @@ pub struct State {
     #[serde(default)]
     pub journal: Option<PathBuf>,
     /// What time limits have been worth so far.
-    #[serde(default, skip_serializing_if = "is_none_yet")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub experience: Experience,
     /// By how much DFRS's time was ahead of the wall clock.
-    #[serde(default, skip_serializing_if = "Ahead::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub ahead: Ahead,
     /// slurmctld ended in order after this, and kept its own state as well.
     #[serde(default = "in_order")]
     pub in_order: bool,
-    /// The jobs.
-    pub ledger: Ledger,
-}
-
-fn is_none_yet(experience: &Experience) -> bool {
-    *experience == Experience::default()
 }
 
 /// Older plugins did not say.
@@ -50,35 +55,12 @@ impl State {
     pub fn dropped_partitions(&self, config: &Config) -> Vec<String> {
         let full = config.mode == Mode::Full;
         let dropped = |name: &&String| full && !config.schedules(name);
-        self.partitions.iter().filter(dropped).cloned().collect()
-    }
-
-    /// What is kept beside the jobs.
-    #[must_use]
-    pub fn head(&self) -> Head {
-        Head {
-            partitions: self.partitions.clone(),
-            journal: self.journal.clone(),
-            experience: self.experience.clone(),
-            ahead: self.ahead,
-            in_order: self.in_order,
-        }
-    }
-
-    /// Changes what is kept beside the jobs.
-    pub fn set_head(&mut self, head: Head) {
-        let Head {
-            partitions,
-            journal,
-            experience,
-            ahead,
-            in_order,
-        } = head;
-        self.partitions = partitions;
-        self.journal = journal;
-        self.experience = experience;
-        self.ahead = ahead;
-        self.in_order = in_order;
+        self.head
+            .partitions
+            .iter()
+            .filter(dropped)
+            .cloned()
+            .collect()
     }
 
     /// What an agent needs that brings back what an earlier one parked, in the partitions that it
@@ -87,12 +69,12 @@ impl State {
     #[must_use]
     pub fn left_over(&self, config: Option<&Config>) -> Option<Config> {
         let named = config.map(Config::partition_names).unwrap_or_default();
-        let partitions: BTreeSet<&String> = self.partitions.iter().chain(&named).collect();
+        let partitions: BTreeSet<&String> = self.head.partitions.iter().chain(&named).collect();
         let lines = partitions.iter().map(|name| format!("Partition={name}\n"));
         let text = format!("Mode=full\n{}", lines.collect::<String>());
         let mut config = Config::parse(&text, "the state file").ok()?;
         if self.has_parked() {
-            config.journal.clone_from(&self.journal);
+            config.journal.clone_from(&self.head.journal);
         }
         Some(config)
     }
@@ -104,7 +86,7 @@ impl State {
         let records = self.ledger.iter();
         let counted = records.map(|(_, record)| record.progress.since());
         let happened = counted.chain(journal).max().unwrap_or(Time::ZERO);
-        MonotonicClock::resume(self.ahead, happened)
+        MonotonicClock::resume(self.head.ahead, happened)
     }
 
     /// Whether jobs depend on DFRS to come back: Slurm does not count their memory, or they are on
@@ -114,23 +96,6 @@ impl State {
         let mut records = self.ledger.iter();
         records.any(|(_, record)| record.life.depends_on_dfrs())
     }
-}
-
-/// What is kept beside the jobs; the fields of [`State`] of the same names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
-    /// The partitions that DFRS schedules.
-    pub partitions: Vec<String>,
-    /// Where its journal is.
-    pub journal: Option<PathBuf>,
-    /// What time limits have been worth so far.
-    #[serde(default, skip_serializing_if = "is_none_yet")]
-    pub experience: Experience,
-    /// By how much DFRS's time is ahead of the wall clock.
-    #[serde(default, skip_serializing_if = "Ahead::is_none")]
-    pub ahead: Ahead,
-    /// slurmctld ended in order after this.
-    pub in_order: bool,
 }
 
 /// What is kept of one job.
@@ -220,7 +185,7 @@ impl StateChanges {
     /// Makes `state` what it is after these changes.
     pub fn apply_to(self, state: &mut State) {
         if let Some(head) = self.head {
-            state.set_head(head);
+            state.head = head;
         }
         for (id, kept) in self.jobs {
             match kept {
@@ -285,7 +250,7 @@ mod tests {
             ..StateChanges::default()
         };
         changes.apply_to(&mut state);
-        assert_eq!(state.head(), head);
+        assert_eq!(state.head, head);
     }
 
     #[test]
@@ -295,10 +260,8 @@ mod tests {
         let unknown = State::default().left_over(Some(&off)).expect("some");
         assert_eq!(unknown.partition_names(), ["a", "b"]);
         assert_eq!(State::default().left_over(None), None);
-        let known = State {
-            partitions: vec!["a".to_owned()],
-            ..State::default()
-        };
+        let mut known = State::default();
+        known.head.partitions = vec!["a".to_owned()];
         let union = known.left_over(Some(&off)).expect("some");
         assert_eq!(union.partition_names(), ["a", "b"]);
         let without = known.left_over(None).expect("some");

@@ -57,12 +57,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// All that is to be kept.
     pub(in crate::pass) fn state(&self) -> State {
-        let mut state = State {
+        State {
+            head: self.publisher.saved.head.clone().unwrap_or_default(),
             ledger: self.ledger.clone(),
-            ..State::default()
-        };
-        state.set_head(self.publisher.saved.head.clone().unwrap_or_default());
-        state
+        }
     }
 
     /// Keeps the head, if it changed. Returns the number of the changes that it is kept by.
