@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use dfrs_core::{Bytes, NodeIndex, Time};
+use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalWriter, VERSION};
 
@@ -23,9 +23,8 @@ mod reasons;
 mod refused;
 mod resume;
 
-use change::{JournalChange, changes};
+use change::changes;
 use eligible::Eligible;
-pub use memory::MemoryShown;
 use nodes::JournalNodes;
 use reasons::EventReasons;
 pub use reasons::{BY_OTHERS, Expected};
@@ -122,16 +121,19 @@ impl LiveJournal {
             .iter()
             .filter(|(_, record, _)| record.shown != JournalState::Unknown)
         {
-            let finish = JournalChange::Finish(shown_outcome(record, *outcome));
-            self.write(*id, finish, None, observation, now)?;
+            let finish = EventKind::Finish {
+                job: id.to_string(),
+                outcome: shown_outcome(record, *outcome),
+            };
+            self.write(*id, finish, now)?;
             self.eligible.forget(*id);
             self.refused.forget(*id);
         }
         self.write_eligibility(ledger, changed, may_start, now)?;
-        for (id, change, shown) in changes(observation, ledger, changed) {
-            let is_new = change == JournalChange::Submit;
-            let starts = matches!(change, JournalChange::Start(_) | JournalChange::Resume(_));
-            self.write(id, change, observation.job(id), observation, now)?;
+        for (id, kind, shown) in changes(observation, ledger, changed, &self.nodes) {
+            let is_new = matches!(kind, EventKind::Submit { .. });
+            let starts = matches!(kind, EventKind::Start { .. } | EventKind::Resume { .. });
+            self.write(id, kind, now)?;
             if is_new && let (Some(job), Some(record)) = (observation.job(id), ledger.get(id)) {
                 let event = self.eligible.submitted(job, record, may_start(id), now);
                 event.map_or(Ok(()), |kind| self.emit(&JournalEvent::new(now, kind)))?;
@@ -209,7 +211,7 @@ impl LiveJournal {
             if matches!(shown, Some(JournalState::Waiting | JournalState::Paused)) {
                 let kind = EventKind::Refused {
                     job: id.to_string(),
-                    nodes: self.per_task(&placement),
+                    nodes: self.nodes.per_task(&placement),
                 };
                 self.emit(&JournalEvent::new(now, kind).because(why))?;
             }
@@ -217,38 +219,8 @@ impl LiveJournal {
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        id: u32,
-        change: JournalChange,
-        job: Option<&ObservedJob>,
-        observation: &Observation,
-        now: Time,
-    ) -> Result<(), String> {
-        let name = id.to_string();
-        let reason = self.reasons.take(id, &change);
-        let kind = match change {
-            JournalChange::Finish(outcome) => EventKind::Finish { job: name, outcome },
-            JournalChange::Pause { lost } => EventKind::Pause { job: name, lost },
-            JournalChange::Start(placement) => EventKind::Start {
-                job: name,
-                nodes: self.per_task(&placement),
-            },
-            JournalChange::Resume(placement) => EventKind::Resume {
-                job: name,
-                nodes: self.per_task(&placement),
-                stall: None,
-            },
-            JournalChange::Migrate(placement) => EventKind::Migrate {
-                job: name,
-                nodes: self.per_task(&placement),
-                stall: None,
-            },
-            JournalChange::Submit => match job {
-                Some(job) => submission(name, job, observation),
-                None => return Ok(()),
-            },
-        };
+    fn write(&mut self, id: u32, kind: EventKind, now: Time) -> Result<(), String> {
+        let reason = self.reasons.take(id, &kind);
         self.emit(&JournalEvent {
             reason,
             ..JournalEvent::new(now, kind)
@@ -285,16 +257,6 @@ impl LiveJournal {
         Ok(())
     }
 
-    fn per_task(&self, placement: &NamedPlacement) -> Vec<NodeIndex> {
-        let nodes = placement
-            .0
-            .iter()
-            .filter_map(|spot| Some((self.nodes.place(&spot.node)?, spot.tasks)));
-        nodes
-            .flat_map(|(node, tasks)| std::iter::repeat_n(node, tasks as usize))
-            .collect()
-    }
-
     fn emit(&mut self, event: &JournalEvent) -> Result<(), String> {
         self.writer.write(event).map_err(|error| error.to_string())
     }
@@ -311,7 +273,7 @@ fn shown_outcome(record: &LedgerRecord, outcome: JobOutcome) -> JobOutcome {
 
 /// A job that has one task a node at most needs its memory per node for that task: said in the
 /// plainer way.
-fn submission(name: String, job: &ObservedJob, observation: &Observation) -> EventKind {
+fn submission(job: &ObservedJob, observation: &Observation) -> EventKind {
     // The job's own request: its partition may give it less or more another time.
     let asked = ObservedJob {
         starts_whole: false,
@@ -326,7 +288,7 @@ fn submission(name: String, job: &ObservedJob, observation: &Observation) -> Eve
     };
     let (tasks, max_tasks) = job.request.task_range();
     EventKind::Submit {
-        job: name,
+        job: job.id.to_string(),
         tasks,
         most_tasks: (max_tasks > tasks).then_some(max_tasks),
         cpu: f64::from(job.request.cpus_per_task.max(1)),

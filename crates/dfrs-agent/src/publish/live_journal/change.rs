@@ -2,30 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_proto::journal::JobOutcome;
+use dfrs_proto::journal::EventKind;
 
 use super::memory::MemoryShown;
+use super::nodes::JournalNodes;
+use super::submission;
 use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::job::life::journal::JournalState;
 use crate::job::placement::NamedPlacement;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 
-/// What the journal has to say about one job.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum JournalChange {
-    Finish(JobOutcome),
-    Pause { lost: bool },
-    Submit,
-    Start(NamedPlacement),
-    Resume(NamedPlacement),
-    Migrate(NamedPlacement),
-}
-
-impl JournalChange {
-    fn takes_a_place(&self) -> bool {
-        matches!(self, Self::Start(_) | Self::Resume(_) | Self::Migrate(_))
-    }
+/// Whether a job gets a place, or another one, by such an event.
+pub(super) fn takes_a_place(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Start { .. } | EventKind::Resume { .. } | EventKind::Migrate { .. }
+    )
 }
 
 /// What to say of each of these jobs, and what the journal will have said of it then, in the order
@@ -34,15 +27,16 @@ pub(super) fn changes(
     observation: &Observation,
     ledger: &Ledger,
     changed: &BTreeSet<u32>,
-) -> Vec<(u32, JournalChange, JournalState)> {
+    nodes: &JournalNodes,
+) -> Vec<(u32, EventKind, JournalState)> {
     let mut memory = MemoryShown::new(observation, ledger);
     let mut all = Vec::new();
     for job in changed.iter().filter_map(|id| observation.job(*id)) {
         if let Some(record) = ledger.get(job.id) {
-            all.extend(changes_of(job, record, observation, &mut memory));
+            all.extend(changes_of(job, record, observation, nodes, &mut memory));
         }
     }
-    all.sort_by_key(|(id, change, _)| (change.takes_a_place(), *id));
+    all.sort_by_key(|(id, kind, _)| (takes_a_place(kind), *id));
     all
 }
 
@@ -51,34 +45,53 @@ fn changes_of(
     job: &ObservedJob,
     record: &LedgerRecord,
     observation: &Observation,
+    nodes: &JournalNodes,
     memory: &mut MemoryShown,
-) -> impl Iterator<Item = (u32, JournalChange, JournalState)> + use<> {
+) -> impl Iterator<Item = (u32, EventKind, JournalState)> + use<> {
     let is_new = record.shown == JournalState::Unknown;
     let before = if is_new {
         JournalState::Waiting
     } else {
         record.shown.clone()
     };
-    let submit = is_new.then_some((job.id, JournalChange::Submit, JournalState::Waiting));
+    let id = job.id;
+    let submit = is_new.then(|| (id, submission(job, observation), JournalState::Waiting));
     let can_move = |old: &NamedPlacement, new: &NamedPlacement| memory.moves(job, old, new);
     let after = record
         .life
         .journal_state(job, &before, observation, can_move);
-    let id = job.id;
-    let turn = between(&before, after).map(|(change, shown)| (id, change, shown));
+    let turn = between(id, &before, after, nodes).map(|(kind, shown)| (id, kind, shown));
     submit.into_iter().chain(turn)
 }
 
 /// What leads from one to the other, and what the journal will have said then.
-fn between(before: &JournalState, after: JournalState) -> Option<(JournalChange, JournalState)> {
-    let change = match (before, &after) {
+fn between(
+    id: u32,
+    before: &JournalState,
+    after: JournalState,
+    nodes: &JournalNodes,
+) -> Option<(EventKind, JournalState)> {
+    let job = id.to_string();
+    let kind = match (before, &after) {
         (before, after) if before == after => return None,
-        (JournalState::Placed(_), JournalState::Placed(to)) => JournalChange::Migrate(to.clone()),
-        (JournalState::Placed(_), _) => JournalChange::Pause {
+        (JournalState::Placed(_), JournalState::Placed(to)) => EventKind::Migrate {
+            job,
+            nodes: nodes.per_task(to),
+            stall: None,
+        },
+        (JournalState::Placed(_), _) => EventKind::Pause {
+            job,
             lost: after == JournalState::Waiting,
         },
-        (JournalState::Paused, JournalState::Placed(to)) => JournalChange::Resume(to.clone()),
-        (_, JournalState::Placed(to)) => JournalChange::Start(to.clone()),
+        (JournalState::Paused, JournalState::Placed(to)) => EventKind::Resume {
+            job,
+            nodes: nodes.per_task(to),
+            stall: None,
+        },
+        (_, JournalState::Placed(to)) => EventKind::Start {
+            job,
+            nodes: nodes.per_task(to),
+        },
         _ => return None,
     };
     let shown = if after == JournalState::Waiting {
@@ -86,5 +99,5 @@ fn between(before: &JournalState, after: JournalState) -> Option<(JournalChange,
     } else {
         after
     };
-    Some((change, shown))
+    Some((kind, shown))
 }

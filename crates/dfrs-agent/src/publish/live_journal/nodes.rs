@@ -6,6 +6,7 @@ use dfrs_core::{Bytes, NodeIndex};
 use dfrs_proto::journal::PlatformNode;
 
 use super::as_number;
+use crate::job::placement::NamedPlacement;
 use crate::slurm::observation::Observation;
 
 /// The nodes in their places. A node that DFRS no longer has, or has no jobs of, stays there
@@ -38,6 +39,15 @@ impl JournalNodes {
     pub(super) fn name(&self, place: NodeIndex) -> Option<&str> {
         let node = self.all.get(place.0 as usize)?;
         Some(&node.name)
+    }
+
+    /// One node for each task of a job that has this place.
+    pub(super) fn per_task(&self, placement: &NamedPlacement) -> Vec<NodeIndex> {
+        let spots = placement.0.iter();
+        let nodes = spots.filter_map(|spot| Some((self.place(&spot.node)?, spot.tasks)));
+        nodes
+            .flat_map(|(node, tasks)| std::iter::repeat_n(node, tasks as usize))
+            .collect()
     }
 
     /// Has the nodes that are there now. Returns whether any is different. O(nodes × log nodes).

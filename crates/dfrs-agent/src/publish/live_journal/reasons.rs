@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::change::JournalChange;
+use dfrs_proto::journal::EventKind;
+
+use super::change::takes_a_place;
 
 /// Why an event is in the journal that DFRS has not brought about: users, operators, backfill, or a
 /// failure.
@@ -46,13 +48,11 @@ impl EventReasons {
     }
 
     /// Why this has happened to the job; `None`: an event that needs no reason. O(log jobs).
-    pub(super) fn take(&mut self, job: u32, change: &JournalChange) -> Option<String> {
-        let expected = match change {
-            JournalChange::Submit | JournalChange::Finish(_) => return None,
-            JournalChange::Pause { .. } => Expected::NoPlace,
-            JournalChange::Start(_) | JournalChange::Resume(_) | JournalChange::Migrate(_) => {
-                Expected::Place
-            }
+    pub(super) fn take(&mut self, job: u32, kind: &EventKind) -> Option<String> {
+        let expected = match kind {
+            EventKind::Pause { .. } => Expected::NoPlace,
+            kind if takes_a_place(kind) => Expected::Place,
+            _ => return None,
         };
         let why = self.0.remove(&(job, expected));
         if expected == Expected::Place {
@@ -66,22 +66,31 @@ impl EventReasons {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::placement::NamedPlacement;
+    use crate::fixtures::job;
+    use crate::slurm::observation::Observation;
 
-    const PAUSE: JournalChange = JournalChange::Pause { lost: false };
+    const PAUSE: EventKind = EventKind::Pause {
+        job: String::new(),
+        lost: false,
+    };
 
-    fn resume() -> JournalChange {
-        JournalChange::Resume(NamedPlacement::default())
+    fn resume() -> EventKind {
+        EventKind::Resume {
+            job: "7".into(),
+            nodes: Vec::new(),
+            stall: None,
+        }
     }
 
-    fn taken(reasons: &mut EventReasons, change: &JournalChange) -> Option<String> {
-        reasons.take(7, change)
+    fn taken(reasons: &mut EventReasons, kind: &EventKind) -> Option<String> {
+        reasons.take(7, kind)
     }
 
     #[test]
     fn expected_event_has_its_reason_once_and_later_ones_are_by_others() {
         let mut reasons = EventReasons::default();
-        assert_eq!(taken(&mut reasons, &JournalChange::Submit), None);
+        let submit = super::super::submission(&job(7, 1), &Observation::default());
+        assert_eq!(taken(&mut reasons, &submit), None);
         reasons.expect(7, Expected::NoPlace, "for 8".into());
         assert_eq!(taken(&mut reasons, &PAUSE).as_deref(), Some("for 8"));
         assert_eq!(taken(&mut reasons, &resume()).as_deref(), Some(BY_OTHERS));
