@@ -112,7 +112,7 @@ impl NodePoller {
         if !self.in_flight.has_room() {
             return None;
         }
-        let (nodes, address) = (query.nodes.clone(), query.address.clone());
+        let (nodes, address) = (query.nodes.clone(), query.address());
         self.in_flight.start(nodes, address, bytes).ok()
     }
 }

@@ -16,6 +16,14 @@ pub use facts::DeliveryFacts;
 pub use polls::{DaemonQuery, PollSchedule, PolledChanges};
 pub use send_queue::{Answers, OrderBatch, SendQueue};
 
+/// A query to nodes of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Query<About> {
+    nodes: Vec<String>,
+    /// What is polled.
+    about: About,
+}
+
 /// How long what may take.
 #[derive(Clone, Copy, Debug)]
 pub struct SendTiming {

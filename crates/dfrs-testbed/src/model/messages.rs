@@ -210,7 +210,7 @@ impl ClusterModel {
         let reached = nodes.iter().copied();
         let reached = reached.filter(|node| self.machines[*node as usize].is_reachable());
         let latency = self.latency_on(self.settings.probe, [7, id, 0], reached);
-        self.begin_message(id, MessageLoad::Query(query.address.clone()), nodes);
+        self.begin_message(id, MessageLoad::Query(query.address()), nodes);
         self.delivery.polls.sent(id, query, now);
         self.after(latency, ModelEvent::Queried(id));
     }

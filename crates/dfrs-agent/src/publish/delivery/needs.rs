@@ -9,6 +9,7 @@
 use dfrs_core::{Need, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Query;
 use crate::daemons::OrderChanges;
 use crate::plan::need_queries::NeedQueries;
 
@@ -24,13 +25,6 @@ const BATCH: usize = 64;
 /// Nodes in one about more, which one that hangs keeps waiting: Slurm sends to so many at once.
 const URGENT_BATCH: usize = 16;
 
-/// A query to nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NeedQuery {
-    pub(super) about: NeedQueryKind,
-    pub(super) nodes: Vec<String>,
-}
-
 /// What is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NeedQueryKind {
@@ -42,10 +36,10 @@ pub(super) enum NeedQueryKind {
     Enough(u32, u64, Need),
 }
 
-impl NeedQuery {
+impl NeedQueryKind {
     /// Where to; slurmd replaces %n by the node's name.
-    pub(super) fn address(&self) -> String {
-        match self.about {
+    pub(super) fn address(self) -> String {
+        match self {
             NeedQueryKind::Less => "/run/dfrs/%n/needs-less.sock".to_owned(),
             NeedQueryKind::More => "/run/dfrs/%n/needs-more.sock".to_owned(),
             NeedQueryKind::Enough(job, _, need) => {
@@ -157,7 +151,7 @@ impl NeedSchedule {
         now: Time,
         silent: &BTreeSet<String>,
         knows: impl Fn(u32) -> bool,
-    ) -> Option<NeedQuery> {
+    ) -> Option<Query<NeedQueryKind>> {
         self.next_for_job(silent, knows)
             .or_else(|| self.next_for_nodes(NeedQueryKind::More, URGENT_BATCH, now, silent))
             .or_else(|| self.next_for_nodes(NeedQueryKind::Less, BATCH, now, silent))
@@ -186,7 +180,7 @@ impl NeedSchedule {
         &mut self,
         silent: &BTreeSet<String>,
         knows: impl Fn(u32) -> bool,
-    ) -> Option<NeedQuery> {
+    ) -> Option<Query<NeedQueryKind>> {
         for (job, search) in &mut self.searches {
             let Some(place) = self.places.place(*job).filter(|_| !search.is_open) else {
                 continue;
@@ -195,7 +189,7 @@ impl NeedSchedule {
                 continue;
             }
             search.is_open = true;
-            return Some(NeedQuery {
+            return Some(Query {
                 about: NeedQueryKind::Enough(
                     *job,
                     search.since,
@@ -213,7 +207,7 @@ impl NeedSchedule {
         max: usize,
         now: Time,
         silent: &BTreeSet<String>,
-    ) -> Option<NeedQuery> {
+    ) -> Option<Query<NeedQueryKind>> {
         let mut due = Vec::new();
         for (node, asked) in &mut self.nodes {
             let turn = next_poll(asked, about);
@@ -227,13 +221,13 @@ impl NeedSchedule {
                 break;
             }
         }
-        (!due.is_empty()).then_some(NeedQuery { about, nodes: due })
+        (!due.is_empty()).then_some(Query { about, nodes: due })
     }
 
     /// A query has completed: no on `failed`, and yes on all other nodes.
     pub(super) fn answer(
         &mut self,
-        question: &NeedQuery,
+        question: &Query<NeedQueryKind>,
         failed: &[String],
         now: Time,
     ) -> Option<LearnedNeed> {
@@ -249,7 +243,7 @@ impl NeedSchedule {
     }
 
     /// A query that could not be sent is sent again when it is due again.
-    pub(super) fn not_sent(&mut self, question: &NeedQuery, now: Time) {
+    pub(super) fn not_sent(&mut self, question: &Query<NeedQueryKind>, now: Time) {
         if let NeedQueryKind::Enough(job, ..) = question.about {
             self.searches.remove(&job);
         }
@@ -265,7 +259,7 @@ impl NeedSchedule {
         }
     }
 
-    fn schedule_next_poll(&mut self, question: &NeedQuery, now: Time) {
+    fn schedule_next_poll(&mut self, question: &Query<NeedQueryKind>, now: Time) {
         let interval = match question.about {
             NeedQueryKind::Less => LESS_INTERVAL,
             NeedQueryKind::More => MORE_INTERVAL,
@@ -546,7 +540,7 @@ mod tests {
         assert_eq!(none, None, "its node has not heard of it yet");
         let single = fixture.needs.next(fixture.now, &fixture.silent, |_| true);
         let single = single.expect("there is news");
-        assert_eq!(single.address(), "/run/dfrs/%n/need.1.7.sock");
+        assert_eq!(single.about.address(), "/run/dfrs/%n/need.1.7.sock");
         fixture.order(&[("a", &[])]);
         fixture.order(&[("a", &[(1, 8)])]);
         for _ in 0..4 {

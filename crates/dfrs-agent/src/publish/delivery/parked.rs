@@ -9,15 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
+use super::Query;
+
 /// How often nodes are polled about a job.
 const INTERVAL: Span = Span::from_seconds(300);
 /// How soon they are polled again after no answer, or where the job cannot be polled now.
 const RETRY_INTERVAL: Span = Span::from_seconds(30);
 /// So many times in a row without an answer, the job is not parked there any more.
 const MAX_MISSING: u32 = 3;
-
-/// A job and its nodes, all of which are polled.
-pub(super) type ParkedQuery = (u32, Vec<String>);
 
 #[derive(Debug)]
 struct FrozenJobPoll {
@@ -87,19 +86,22 @@ impl ParkedSchedule {
         }
     }
 
-    /// The next job to poll. A job that may not be polled is looked at again later. O(jobs).
+    /// The next job to poll, at all of its nodes. A job that may not be polled is looked at again later. O(jobs).
     pub(super) fn next(
         &mut self,
         now: Time,
         may_be: impl Fn(u32, &BTreeSet<String>) -> bool,
-    ) -> Option<ParkedQuery> {
+    ) -> Option<Query<u32>> {
         for (id, job) in &mut self.jobs {
             if job.due.is_none_or(|due| due > now) {
                 continue;
             }
             if may_be(*id, &job.nodes) {
                 job.due = None;
-                return Some((*id, job.nodes.iter().cloned().collect()));
+                return Some(Query {
+                    nodes: job.nodes.iter().cloned().collect(),
+                    about: *id,
+                });
             }
             (job.due, job.missing) = (Some(now + RETRY_INTERVAL), 0);
         }
@@ -115,12 +117,12 @@ impl ParkedSchedule {
     /// Returns one on which it is not any more, if there is one.
     pub(super) fn answer(
         &mut self,
-        (id, nodes): &ParkedQuery,
+        question: &Query<u32>,
         missing: &[&String],
         now: Time,
     ) -> Option<String> {
-        let job = self.jobs.get_mut(id)?;
-        let same = job.due.is_none() && job.nodes.iter().eq(nodes);
+        let job = self.jobs.get_mut(&question.about)?;
+        let same = job.due.is_none() && job.nodes.iter().eq(&question.nodes);
         if !same {
             return None;
         }
@@ -134,8 +136,8 @@ impl ParkedSchedule {
     }
 
     /// A query that could not be sent is sent again later.
-    pub(super) fn not_sent(&mut self, (id, _): &ParkedQuery, now: Time) {
-        if let Some(job) = self.jobs.get_mut(id) {
+    pub(super) fn not_sent(&mut self, job: u32, now: Time) {
+        if let Some(job) = self.jobs.get_mut(&job) {
             job.due = Some(now + RETRY_INTERVAL);
         }
     }
@@ -183,7 +185,8 @@ mod tests {
         for second in 1..=seconds {
             let now = began + Span::from_seconds(second);
             while let Some(question) = parked.next(now, |_, _| true) {
-                assert_eq!(question, (7, vec!["a".to_owned(), "b".to_owned()]));
+                assert_eq!(question.about, 7);
+                assert_eq!(question.nodes, ["a", "b"]);
                 asked.push(second);
                 let missing = missing(second).map(str::to_owned);
                 let missing: Vec<&String> = missing.iter().collect();
@@ -239,7 +242,7 @@ mod tests {
         let (mut parked, now) = parked();
         let later = now + INTERVAL;
         let question = parked.next(later, |_, _| true).expect("is due");
-        parked.not_sent(&question, later);
+        parked.not_sent(question.about, later);
         assert!(parked.next(later + RETRY_INTERVAL, |_, _| true).is_some());
         parked.reset_in_flight(later);
         assert!(parked.next(later, |_, _| true).is_some());

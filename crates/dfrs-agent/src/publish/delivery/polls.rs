@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
+use super::Query;
 use super::facts::{DeliveryFacts, ParkingJob};
-use super::needs::{self, NeedSchedule};
-use super::parked::{self, ParkedSchedule};
-use super::swap::{self, SwapSchedule};
+use super::needs::{NeedQueryKind, NeedSchedule};
+use super::parked::ParkedSchedule;
+use super::swap::{SwapQueryKind, SwapSchedule};
 use crate::daemons::OrderChanges;
 
 /// How often nodes are polled about jobs that are being parked, which takes them seconds: each
@@ -55,23 +56,43 @@ impl PolledChanges {
 /// A query to be sent.
 #[derive(Clone, Debug)]
 pub struct DaemonQuery {
-    /// To these nodes,
+    /// To these nodes.
     pub nodes: Vec<String>,
-    /// to this address, in which slurmd replaces %n by the node's name.
-    pub address: String,
     about: PollQuery,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum PollQuery {
-    Swap(swap::SwapQuery),
+    Swap(SwapQueryKind),
     /// Of a job that is being parked since the change of orders of that number: whether it is,
     Parked(u32, u64),
     /// and whether it cannot be, on some of its nodes.
     Stuck(u32, u64),
     /// Of one that was parked: whether it still is.
-    StillParked(parked::ParkedQuery),
-    Need(needs::NeedQuery),
+    StillParked(u32),
+    Need(NeedQueryKind),
+}
+
+impl DaemonQuery {
+    fn of<About>(query: Query<About>, kind: impl FnOnce(About) -> PollQuery) -> Self {
+        Self {
+            nodes: query.nodes,
+            about: kind(query.about),
+        }
+    }
+
+    /// Where to; slurmd replaces %n by the node's name.
+    #[must_use]
+    pub fn address(&self) -> String {
+        match self.about {
+            PollQuery::Swap(about) => about.address(),
+            PollQuery::Need(about) => about.address(),
+            PollQuery::Stuck(job, _) => format!("/run/dfrs/%n/stuck.{job}.sock"),
+            PollQuery::Parked(job, _) | PollQuery::StillParked(job) => {
+                format!("/run/dfrs/%n/parked.{job}.sock")
+            }
+        }
+    }
 }
 
 /// When a job that is being parked was polled.
@@ -202,31 +223,25 @@ impl PollSchedule {
             .collect();
         jobs.sort_by_key(|(last, ..)| *last);
         for (last, job, parking) in jobs {
-            let is_open = |about: &dyn Fn(&PollQuery) -> bool| {
-                self.open.values().any(|(query, _)| about(&query.about))
-            };
-            let stuck_is_open =
-                is_open(&|about| matches!(about, PollQuery::Stuck(open, _) if *open == job));
+            let mut open = self.open.values().map(|(query, _)| query.about);
+            let stuck_is_open = open
+                .clone()
+                .any(|about| matches!(about, PollQuery::Stuck(open, _) if open == job));
             let parked_is_open =
-                is_open(&|about| matches!(about, PollQuery::Parked(open, _) if *open == job));
+                open.any(|about| matches!(about, PollQuery::Parked(open, _) if open == job));
             let polls = self.parking_polls.entry(job);
             let polls = polls.or_insert_with(|| ParkingPolls::first(now));
-            if polls.stuck_due() <= now && !stuck_is_open {
+            let about = if polls.stuck_due() <= now && !stuck_is_open {
                 polls.stuck = now;
-                return Some(DaemonQuery {
-                    nodes: parking.nodes.clone(),
-                    address: format!("/run/dfrs/%n/stuck.{job}.sock"),
-                    about: PollQuery::Stuck(job, parking.since),
-                });
-            }
-            if (last.is_none() || polls.due(now) <= now) && !parked_is_open {
+                PollQuery::Stuck(job, parking.since)
+            } else if (last.is_none() || polls.due(now) <= now) && !parked_is_open {
                 polls.last = now;
-                return Some(DaemonQuery {
-                    nodes: parking.nodes.clone(),
-                    address: parked_address(job),
-                    about: PollQuery::Parked(job, parking.since),
-                });
-            }
+                PollQuery::Parked(job, parking.since)
+            } else {
+                continue;
+            };
+            let nodes = parking.nodes.clone();
+            return Some(DaemonQuery { nodes, about });
         }
         None
     }
@@ -235,32 +250,20 @@ impl PollSchedule {
     fn next_about_needs(&mut self, facts: &DeliveryFacts, now: Time) -> Option<DaemonQuery> {
         let knows = |job| facts.is_measured_on_all_nodes(job);
         let question = self.needs.next(now, facts.silent(), knows)?;
-        Some(DaemonQuery {
-            nodes: question.nodes.clone(),
-            address: question.address(),
-            about: PollQuery::Need(question),
-        })
+        Some(DaemonQuery::of(question, PollQuery::Need))
     }
 
     /// Of nodes that answer how much swap they have.
     fn next_about_swap(&mut self, now: Time) -> Option<DaemonQuery> {
         let question = self.swap.next(now)?;
-        Some(DaemonQuery {
-            nodes: question.nodes.clone(),
-            address: question.address(),
-            about: PollQuery::Swap(question),
-        })
+        Some(DaemonQuery::of(question, PollQuery::Swap))
     }
 
     /// Of nodes whether jobs that are not polled otherwise are still parked there.
     fn next_about_parked(&mut self, facts: &DeliveryFacts, now: Time) -> Option<DaemonQuery> {
         let may_be = |job, nodes: &BTreeSet<String>| facts.can_poll_parked(job, nodes);
         let question = self.parked.next(now, may_be)?;
-        Some(DaemonQuery {
-            nodes: question.1.clone(),
-            address: parked_address(question.0),
-            about: PollQuery::StillParked(question),
-        })
+        Some(DaemonQuery::of(question, PollQuery::StillParked))
     }
 
     /// This query is under way; no other has had this number.
@@ -270,22 +273,24 @@ impl PollSchedule {
 
     /// This query could not be sent: it is sent again when it is due again.
     pub fn not_sent(&mut self, query: &DaemonQuery, now: Time) {
-        match &query.about {
-            PollQuery::Swap(question) => self.swap.not_sent(question, now),
-            PollQuery::StillParked(question) => self.parked.not_sent(question, now),
-            PollQuery::Need(question) => self.needs.not_sent(question, now),
+        let nodes = query.nodes.clone();
+        match query.about {
+            PollQuery::Swap(about) => self.swap.not_sent(&Query { nodes, about }, now),
+            PollQuery::StillParked(job) => self.parked.not_sent(job, now),
+            PollQuery::Need(about) => self.needs.not_sent(&Query { nodes, about }, now),
             PollQuery::Parked(..) | PollQuery::Stuck(..) => {}
         }
     }
 
     /// This query has come to its end; `failed` did not get it.
     pub fn answered(&mut self, id: u64, failed: &[String], facts: &mut DeliveryFacts, now: Time) {
-        let Some((query, _)) = self.open.remove(&id) else {
+        let Some((DaemonQuery { nodes, about }, _)) = self.open.remove(&id) else {
             return;
         };
-        match query.about {
-            PollQuery::Swap(question) => {
-                facts.set_swap(&self.swap.answer(&question, failed, now));
+        match about {
+            PollQuery::Swap(about) => {
+                let learned = self.swap.answer(&Query { nodes, about }, failed, now);
+                facts.set_swap(&learned);
             }
             PollQuery::Parked(job, since) => {
                 if failed.is_empty() {
@@ -294,15 +299,16 @@ impl PollSchedule {
             }
             PollQuery::Stuck(job, since) => {
                 // Only nodes where it is so have the name: here an answer is what counts.
-                if query.nodes.iter().any(|node| !failed.contains(node)) {
+                if nodes.iter().any(|node| !failed.contains(node)) {
                     facts.stuck(job, since);
                 }
             }
-            PollQuery::StillParked(question) => {
-                self.still_parked(&question, failed, facts, now);
+            PollQuery::StillParked(about) => {
+                self.still_parked(&Query { nodes, about }, failed, facts, now);
             }
-            PollQuery::Need(question) => {
-                if let Some((job, since, need)) = self.needs.answer(&question, failed, now) {
+            PollQuery::Need(about) => {
+                let learned = self.needs.answer(&Query { nodes, about }, failed, now);
+                if let Some((job, since, need)) = learned {
                     facts.needs(job, since, need);
                 }
             }
@@ -311,7 +317,7 @@ impl PollSchedule {
 
     fn still_parked(
         &mut self,
-        question: &parked::ParkedQuery,
+        question: &Query<u32>,
         failed: &[String],
         facts: &mut DeliveryFacts,
         now: Time,
@@ -321,9 +327,9 @@ impl PollSchedule {
         let missing: Vec<&String> = failed.iter().filter(is_current).collect();
         if missing.is_empty() && !failed.is_empty() {
             // Nodes that do not answer do not count.
-            self.parked.not_sent(question, now);
+            self.parked.not_sent(question.about, now);
         } else if let Some(node) = self.parked.answer(question, &missing, now) {
-            facts.not_parked(question.0, node);
+            facts.not_parked(question.about, node);
         }
     }
 
@@ -340,8 +346,4 @@ impl PollSchedule {
     pub fn under_way(&self) -> usize {
         self.open.len()
     }
-}
-
-fn parked_address(job: u32) -> String {
-    format!("/run/dfrs/%n/parked.{job}.sock")
 }

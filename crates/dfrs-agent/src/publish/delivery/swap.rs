@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
 
+use super::Query;
 use crate::daemons::EIGHTHS;
 
 /// How often nodes are polled.
@@ -19,13 +20,6 @@ const INTERVAL: Span = Span::from_seconds(30);
 const AFTER_RETURN: Span = Span::from_seconds(2);
 /// Nodes in one query.
 const BATCH: usize = 64;
-
-/// A query to nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SwapQuery {
-    pub(super) about: SwapQueryKind,
-    pub(super) nodes: Vec<String>,
-}
 
 /// What is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +32,10 @@ pub(super) enum SwapQueryKind {
     Less,
 }
 
-impl SwapQuery {
+impl SwapQueryKind {
     /// Where to; slurmd replaces %n by the node's name.
-    pub(super) fn address(&self) -> String {
-        match self.about {
+    pub(super) fn address(self) -> String {
+        match self {
             SwapQueryKind::Any => "/run/dfrs/%n/swap.sock".to_owned(),
             SwapQueryKind::Eighths(eighths) => format!("/run/dfrs/%n/swap.{eighths}.sock"),
             SwapQueryKind::Less => "/run/dfrs/%n/swap-less.sock".to_owned(),
@@ -160,7 +154,7 @@ impl SwapSchedule {
     }
 
     /// The next query that is due: searches that have begun are ended first. O(nodes).
-    pub(super) fn next(&mut self, now: Time) -> Option<SwapQuery> {
+    pub(super) fn next(&mut self, now: Time) -> Option<Query<SwapQueryKind>> {
         let is_due = |node: &&SwapSearch| node.due.is_some_and(|due| due <= now);
         let due = self.nodes.values().filter(is_due);
         let first = due.min_by_key(|node| (node.query == SwapQueryKind::Any, node.due))?;
@@ -172,7 +166,7 @@ impl SwapSchedule {
                 nodes.push(name.clone());
             }
         }
-        Some(SwapQuery { about, nodes })
+        Some(Query { about, nodes })
     }
 
     /// When a node is next due. O(nodes).
@@ -183,7 +177,7 @@ impl SwapSchedule {
     /// A query has completed: no on `failed`, and yes on all other nodes.
     pub(super) fn answer(
         &mut self,
-        question: &SwapQuery,
+        question: &Query<SwapQueryKind>,
         failed: &[String],
         now: Time,
     ) -> LearnedSwap {
@@ -203,7 +197,7 @@ impl SwapSchedule {
     }
 
     /// A query that could not be sent is sent again when it is due again.
-    pub(super) fn not_sent(&mut self, question: &SwapQuery, now: Time) {
+    pub(super) fn not_sent(&mut self, question: &Query<SwapQueryKind>, now: Time) {
         for name in &question.nodes {
             if let Some(node) = self.nodes.get_mut(name) {
                 node.finish_search(now);
