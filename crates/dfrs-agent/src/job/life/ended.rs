@@ -5,7 +5,7 @@
 use dfrs_core::Time;
 
 use super::Life;
-use super::leaving::{LeavingPhase, Next, Warned};
+use super::leaving::Next;
 use super::phase::LifePhase;
 use super::requeued::Requeued;
 use crate::slurm::port::Ending;
@@ -53,12 +53,8 @@ impl Life {
     }
 
     fn next_after_warning(&self) -> Next {
-        match &self.phase {
-            LifePhase::Leaving(LeavingPhase { next })
-            | LifePhase::Warned(Warned { next, .. })
-            | LifePhase::Requeued(Requeued { next, .. }) => next.clone(),
-            _ => Next::Pause,
-        }
+        let next = self.phase.after_leaving();
+        next.cloned().unwrap_or(Next::Pause)
     }
 
     fn becomes_requeued(&mut self, next: Next, now: Time) {
@@ -69,12 +65,7 @@ impl Life {
     /// slurmctld was killed: what was about to be done to the job may have been done. A job that
     /// restarts when it is preempted is not warned.
     pub(super) fn may_have_been_warned(&self) -> bool {
-        let next = match &self.phase {
-            LifePhase::Leaving(LeavingPhase { next })
-            | LifePhase::Warned(Warned { next, .. })
-            | LifePhase::Requeued(Requeued { next, .. }) => next,
-            _ => return false,
-        };
-        *next != Next::Restart
+        let next = self.phase.after_leaving();
+        next.is_some_and(|next| *next != Next::Restart)
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
-use super::leaving::{LeavingPhase, Warned};
+use super::leaving::{LeavingPhase, Next, Warned};
 use super::parked::Parked;
 use super::parking::ParkingPhase;
 use super::requeued::Requeued;
@@ -52,6 +52,16 @@ impl LifePhase {
             // Only DFRS takes a suspended job's memory out of Slurm's accounting.
             ObservedState::Suspended if context.job.is_counted() => foreign::suspended(context),
             ObservedState::Suspended => Self::Parked(Parked::here(context)),
+        }
+    }
+
+    /// What the job does after it has given up its place by checkpoint and requeue, if it does that.
+    pub(super) fn after_leaving(&self) -> Option<&Next> {
+        match self {
+            Self::Leaving(LeavingPhase { next })
+            | Self::Warned(Warned { next, .. })
+            | Self::Requeued(Requeued { next, .. }) => Some(next),
+            _ => None,
         }
     }
 

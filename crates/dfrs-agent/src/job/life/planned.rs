@@ -19,16 +19,9 @@ impl Life {
     /// `is_ready`: it may start as far as everything but resources is concerned.
     #[must_use]
     pub fn planned(&self, context: &JobContext, is_ready: bool) -> Option<JobState> {
-        let running = |placement: &NamedPlacement| {
-            placement
-                .to_mapping(context.observation)
-                .map(JobState::Running)
-        };
-        let parked = |placement: &NamedPlacement| {
-            placement
-                .to_mapping(context.observation)
-                .map(JobState::Parked)
-        };
+        let mapping = |placement: &NamedPlacement| placement.to_mapping(context.observation);
+        let running = |placement| mapping(placement).map(JobState::Running);
+        let parked = |placement| mapping(placement).map(JobState::Parked);
         let here = || NamedPlacement::of_job(context.job, context.observation);
         let if_ready = |state| (is_ready && !self.is_held_off(context.now)).then_some(state);
         match &self.phase {

@@ -73,39 +73,29 @@ impl LifeTransition {
         turn
     }
 
-    pub(super) fn after(self, pause: Span) -> Self {
-        Self {
-            retry_after: Some(pause),
-            ..self
-        }
+    pub(super) fn after(mut self, pause: Span) -> Self {
+        self.retry_after = Some(pause);
+        self
     }
 
-    pub(super) fn left_alone(self) -> Self {
-        Self {
-            is_left_alone: true,
-            ..self
-        }
+    pub(super) fn left_alone(mut self) -> Self {
+        self.is_left_alone = true;
+        self
     }
 
-    pub(super) fn moved(self) -> Self {
-        Self {
-            is_move: true,
-            ..self
-        }
+    pub(super) fn moved(mut self) -> Self {
+        self.is_move = true;
+        self
     }
 
-    pub(super) fn failed(self) -> Self {
-        Self {
-            is_failure: true,
-            ..self
-        }
+    pub(super) fn failed(mut self) -> Self {
+        self.is_failure = true;
+        self
     }
 
-    pub(super) fn not_parked(self) -> Self {
-        Self {
-            is_not_parked: true,
-            ..self
-        }
+    pub(super) fn not_parked(mut self) -> Self {
+        self.is_not_parked = true;
+        self
     }
 
     pub(super) fn freed(mut self) -> Self {
