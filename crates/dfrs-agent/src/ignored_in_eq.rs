@@ -1,7 +1,7 @@
 //! What is kept beside a thing, and is no part of what that is.
 
-/// A value that is ignored where its owner is compared: what is different since the last call, or
-/// when something was last counted.
+/// A value that is ignored where its owner is compared: what is different since the last call, when
+/// something was last counted, or what only saves work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IgnoredInEq<T>(pub(crate) T);
 

@@ -18,8 +18,9 @@ pub(crate) struct Exclusivity {
     exclusive_places: usize,
     /// For each user that has jobs on nodes, all of these jobs.
     users: BTreeMap<u32, Occupants>,
-    changed: IgnoredInEq<ExclusivityChange>,
     changes: IgnoredInEq<ExclusivityCounters>,
+    /// As they were at the last call.
+    taken: IgnoredInEq<ExclusivityCounters>,
 }
 
 /// Jobs that are alike to all others.
@@ -67,21 +68,13 @@ impl Occupants {
     }
 }
 
-/// What is different since the last call.
-#[derive(Clone, Copy, Debug, Default)]
-struct ExclusivityChange {
-    /// Users that were not refused somewhere now are, or the other way round.
-    refused: bool,
-    /// Somewhere there are parties that were not, or the other way round.
-    parties: bool,
-}
-
 /// How often something was different.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExclusivityCounters {
-    /// For all jobs.
+    /// For all jobs: users that were not refused somewhere then were, or the other way round.
     refused: u64,
-    /// For those that refuse others or have a label.
+    /// For those that refuse others or have a label: also somewhere there were parties that were
+    /// not, or the other way round.
     any: u64,
 }
 
@@ -113,23 +106,18 @@ impl Exclusivity {
         let owners = self.occupants.entry(node).or_default();
         let occupants = owners.entry(owner_of(job)).or_default();
         let is_first = occupants.jobs == 0;
-        let changed = ExclusivityChange {
-            refused: refuses > occupants.exclusive_user_jobs
-                || (is_first && job.request.mcs_label > 0),
-            parties: is_first,
-        };
+        let refused =
+            refuses > occupants.exclusive_user_jobs || (is_first && job.request.mcs_label > 0);
         occupants.add(refuses);
         self.users.entry(job.user).or_default().add(refuses);
         self.exclusive_places += usize::from(has_exclusivity(job));
-        self.note(changed);
+        self.note(refused, is_first);
     }
 
-    fn note(&mut self, new: ExclusivityChange) {
-        let (changed, changes) = (&mut self.changed.0, &mut self.changes.0);
-        changed.refused |= new.refused;
-        changed.parties |= new.parties;
-        changes.refused += u64::from(new.refused);
-        changes.any += u64::from(new.refused || new.parties);
+    fn note(&mut self, refused: bool, parties: bool) {
+        let changes = &mut self.changes.0;
+        changes.refused += u64::from(refused);
+        changes.any += u64::from(refused || parties);
     }
 
     fn leave(&mut self, node: u32, job: &ObservedJob) {
@@ -142,18 +130,15 @@ impl Exclusivity {
         };
         occupants.take(refuses);
         let was_last = occupants.jobs == 0;
-        let changed = ExclusivityChange {
-            refused: (occupants.exclusive_user_jobs == 0 && refuses > 0)
-                || (was_last && job.request.mcs_label > 0),
-            parties: was_last,
-        };
+        let refused = (occupants.exclusive_user_jobs == 0 && refuses > 0)
+            || (was_last && job.request.mcs_label > 0);
         owners.retain(|_, occupants| occupants.jobs > 0);
         if owners.is_empty() {
             self.occupants.remove(&node);
         }
         self.leave_user(job.user, refuses);
         self.exclusive_places -= usize::from(has_exclusivity(job));
-        self.note(changed);
+        self.note(refused, was_last);
     }
 
     fn leave_user(&mut self, user: u32, refuses: usize) {
@@ -215,10 +200,11 @@ impl Exclusivity {
 
     /// Which jobs may start on other nodes than at the last call.
     pub(crate) fn take_changed(&mut self) -> AffectedJobs {
-        let changed = self.changed.take();
-        if changed.refused {
+        let now = self.changes.0;
+        let before = std::mem::replace(&mut self.taken.0, now);
+        if now.refused > before.refused {
             AffectedJobs::All
-        } else if changed.parties {
+        } else if now.any > before.any {
             AffectedJobs::These(self.exclusive_jobs.clone())
         } else {
             AffectedJobs::These(BTreeSet::new())

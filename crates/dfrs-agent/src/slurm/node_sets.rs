@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use dfrs_core::NodeSet;
 
-/// What each list of Slurm's indexes stands for. It only saves work and memory: all of them are
-/// equal.
+/// What each list of Slurm's indexes stands for. It only saves work and memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSets(BTreeMap<Indexes, NodeSet>);
 
@@ -34,14 +33,6 @@ impl NodeSets {
         self.0.clear();
     }
 }
-
-impl PartialEq for NodeSets {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for NodeSets {}
 
 impl Ord for Indexes {
     fn cmp(&self, other: &Self) -> Ordering {

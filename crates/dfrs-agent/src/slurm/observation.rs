@@ -25,9 +25,9 @@ pub struct Observation {
     /// Nodes of the DFRS partitions, and those that their jobs hold besides, ascending by index.
     nodes: Vec<ObservedNode>,
     by_name: BTreeMap<String, usize>,
-    sets: NodeSets,
+    sets: IgnoredInEq<NodeSets>,
     exclusivity: Exclusivity,
-    open: OpenNodes,
+    open: IgnoredInEq<OpenNodes>,
     /// Of each node.
     tallies: Vec<Tally>,
     largest: Largest,
@@ -272,7 +272,7 @@ impl Observation {
         if !others {
             let pairs = before.iter().zip(&self.nodes);
             if pairs.clone().any(|(old, new)| old.memory != new.memory) {
-                self.open.clear();
+                self.open.0.clear();
             }
             self.availability_changed.0 |= pairs.clone().any(|(old, new)| old.up != new.up);
             let different = pairs.filter(|(old, new)| old != new);
@@ -285,8 +285,8 @@ impl Observation {
         let names = self.nodes.iter().map(|node| node.name.clone());
         self.by_name = names.zip(0..).collect();
         self.tallies = vec![Tally::default(); self.nodes.len()];
-        self.sets.clear();
-        self.open.clear();
+        self.sets.0.clear();
+        self.open.0.clear();
         let all = std::mem::take(&mut self.jobs);
         for job in all.values() {
             self.cache_set(job);
@@ -315,7 +315,7 @@ impl Observation {
         }
         if resized {
             self.largest = Largest::of(&self.nodes);
-            self.open.clear();
+            self.open.0.clear();
             self.availability_changed.0 = true;
         }
     }
@@ -395,7 +395,7 @@ impl Observation {
         };
         let is_current = |standing| self.exclusivity.is_current(standing);
         let find = |terms: &OpenNodesKey| self.find_open_nodes(job, terms);
-        let nodes = self.open.get(terms.clone(), is_current, find);
+        let nodes = self.open.0.get(terms.clone(), is_current, find);
         debug_assert_eq!(
             nodes,
             find(&terms),
@@ -539,15 +539,18 @@ impl Observation {
     /// theirs. O(log sets).
     #[must_use]
     pub fn node_set(&self, nodes: &Arc<[u32]>) -> NodeSet {
-        self.sets.get(nodes).unwrap_or_else(|| self.make_set(nodes))
+        self.sets
+            .0
+            .get(nodes)
+            .unwrap_or_else(|| self.make_set(nodes))
     }
 
     fn cache_set(&mut self, job: &ObservedJob) {
         if let Some(nodes) = &job.request.eligible
-            && self.sets.get(nodes).is_none()
+            && self.sets.0.get(nodes).is_none()
         {
             let set = self.make_set(nodes);
-            self.sets.add(Arc::clone(nodes), set);
+            self.sets.0.add(Arc::clone(nodes), set);
         }
     }
 

@@ -61,14 +61,6 @@ impl OpenNodes {
     }
 }
 
-impl PartialEq for OpenNodes {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for OpenNodes {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
