@@ -27,7 +27,7 @@ mod parking;
 mod pauses;
 mod phase;
 mod planned;
-mod reason;
+pub(crate) mod reason;
 mod requeued;
 mod room;
 mod running;

@@ -139,7 +139,8 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
     }
 }
 
-fn counted(number: u64, what: &str) -> String {
+/// "1 node", "2 nodes".
+pub(crate) fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
 }

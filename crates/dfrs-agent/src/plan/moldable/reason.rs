@@ -3,6 +3,7 @@
 use dfrs_core::{Span, Time};
 
 use super::{Outlook, SECOND, Unfit};
+use crate::job::life::reason::counted;
 
 const MINUTE: i64 = 60 * SECOND;
 /// Further off nothing is expected: something that runs has no time limit.
@@ -13,7 +14,7 @@ const FORESEEN: Span = Span(300 * 86_400 * SECOND);
 pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> String {
     match outlook {
         Outlook::Starts { at, nodes } => {
-            let waits = format!("DFRS: waits for {}", counted(*nodes));
+            let waits = format!("DFRS: waits for {}", counted((*nodes).into(), "node"));
             if at.since(now) > FORESEEN {
                 return waits;
             }
@@ -25,18 +26,13 @@ pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> Stri
         }
         Outlook::Unfit(Unfit::Never { needed, nodes }) => format!(
             "DFRS: cannot start: asks for {} and may use {nodes} that are large enough",
-            counted(*needed)
+            counted((*needed).into(), "node")
         ),
         Outlook::Unfit(Unfit::Unavailable { needed }) => format!(
             "DFRS: needs {}; too few of those that it may use are up",
-            counted(*needed)
+            counted((*needed).into(), "node")
         ),
     }
-}
-
-fn counted(nodes: u32) -> String {
-    let plural = if nodes == 1 { "" } else { "s" };
-    format!("{nodes} node{plural}")
 }
 
 /// The next full minute, as UTC: `2026-11-24T22:41Z`.
