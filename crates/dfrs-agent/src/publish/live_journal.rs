@@ -136,7 +136,7 @@ impl LiveJournal {
             self.write(id, kind, now)?;
             if is_new && let (Some(job), Some(record)) = (observation.job(id), ledger.get(id)) {
                 let event = self.eligible.submitted(job, record, may_start(id), now);
-                event.map_or(Ok(()), |kind| self.emit(&JournalEvent::new(now, kind)))?;
+                event.map_or(Ok(()), |kind| self.write(id, kind, now))?;
             }
             if starts {
                 self.refused.forget(id);
@@ -198,7 +198,7 @@ impl LiveJournal {
                 continue;
             };
             if let Some(kind) = self.eligible.changed(*id, value) {
-                self.emit(&JournalEvent::new(now, kind))?;
+                self.write(*id, kind, now)?;
             }
         }
         Ok(())
@@ -248,7 +248,7 @@ impl LiveJournal {
                     job: id.to_string(),
                     value: share.0,
                 };
-                self.emit(&JournalEvent::new(now, kind))?;
+                self.write(*id, kind, now)?;
             }
             if let Some(record) = ledger.get_mut(*id) {
                 record.shown_share = shown;

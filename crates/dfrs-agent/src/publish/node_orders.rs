@@ -81,21 +81,18 @@ fn orders_of(
         return None;
     }
     let mut jobs = Vec::new();
-    for job in observation.jobs_on(position) {
+    for (job, _, place) in observation.places_on(position) {
         let Some(record) = ledger.get(job.id) else {
             continue;
         };
-        if !config.schedules(&job.partition) {
-            jobs.extend(frozen_on(node, job, record));
+        let order = order_for(job, record, place, node);
+        jobs.extend(if !config.schedules(&job.partition) {
+            order.filter(|order| order.frozen)
+        } else if config.gives_whole_nodes(&job.partition) {
+            order.map(uncapped)
         } else {
-            let here = job.places.iter().filter(|place| place.node == node.index);
-            let orders = here.filter_map(|place| {
-                let order = order_for(job, record, place, node)?;
-                Some(asking(order, job, record, place, node, config))
-            });
-            let is_whole = config.gives_whole_nodes(&job.partition);
-            jobs.extend(orders.map(|order| if is_whole { uncapped(order) } else { order }));
-        }
+            order.map(|order| asking(order, job, record, place, node, config))
+        });
     }
     for id in former.get(&node.name).into_iter().flatten() {
         // A job with this id that has just been started there is the newer one.

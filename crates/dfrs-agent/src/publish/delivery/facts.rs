@@ -136,11 +136,9 @@ impl DeliveryFacts {
     /// Jobs that are being parked, on nodes that know it, and of which it is not known yet that they are
     /// parked. O(those that are being parked, and their nodes).
     pub(super) fn parkings_to_poll(&self) -> BTreeMap<u32, &ParkingJob> {
-        let open = self.parking.iter();
-        let open = open.filter(|(job, _)| !self.facts.parked.contains(job));
-        open.filter(|(_, parking)| self.all_nodes_have_orders(parking))
-            .map(|(job, parking)| (*job, parking))
-            .collect()
+        let parking = self.parking.iter();
+        let polled = parking.filter(|(job, _)| self.is_parking_polled(**job));
+        polled.map(|(job, parking)| (*job, parking)).collect()
     }
 
     /// Whether nodes are to be polled about this job, which is being parked.
@@ -172,9 +170,9 @@ impl DeliveryFacts {
     /// polled otherwise, and all of them have the orders to keep it so.
     pub(super) fn can_poll_parked(&self, job: u32, nodes: &BTreeSet<String>) -> bool {
         let is_current = |node: &String| {
-            let orders = self.orders.get(node);
             !self.facts.silent.contains(node)
-                && orders.is_some_and(|orders| orders.confirmed >= orders.given)
+                && self.orders.contains_key(node)
+                && self.has_newest_orders(node)
         };
         !self.parking.contains_key(&job) && nodes.iter().all(is_current)
     }

@@ -75,26 +75,19 @@ struct NeedSearch {
 }
 
 impl NeedSearch {
-    /// Of a job that may need less.
-    fn for_less(since: u64, counted: Need) -> Self {
+    /// Of a job that may need less, or one that may need more.
+    fn new(is_less: bool, since: u64, counted: Need) -> Self {
         let counted = counted.eighths();
+        let (bounds, asked_eighths) = if is_less {
+            ((0, counted), counted - 1)
+        } else {
+            ((counted - 1, Need::WHOLE.eighths()), counted)
+        };
         Self {
             since,
             counted,
-            bounds: (0, counted),
-            asked_eighths: counted - 1,
-            is_open: false,
-        }
-    }
-
-    /// Of one that may need more.
-    fn for_more(since: u64, counted: Need) -> Self {
-        let counted = counted.eighths();
-        Self {
-            since,
-            counted,
-            bounds: (counted - 1, Need::WHOLE.eighths()),
-            asked_eighths: counted,
+            bounds,
+            asked_eighths,
             is_open: false,
         }
     }
@@ -283,11 +276,7 @@ impl NeedSchedule {
             if self.searches.contains_key(&job) || (is_less && in_backoff) {
                 continue;
             }
-            let search = if is_less {
-                NeedSearch::for_less(place.since, counted)
-            } else {
-                NeedSearch::for_more(place.since, counted)
-            };
+            let search = NeedSearch::new(is_less, place.since, counted);
             self.searches.insert(job, search);
         }
     }
@@ -481,11 +470,7 @@ mod tests {
             let counted = Need::from_eighths(counted);
             let concerned = concerns(if more { NeedQueryKind::More } else { NeedQueryKind::Less }, counted);
             prop_assume!(concerned);
-            let mut search = if more {
-                NeedSearch::for_more(1, counted)
-            } else {
-                NeedSearch::for_less(1, counted)
-            };
+            let mut search = NeedSearch::new(!more, 1, counted);
             let found = truths.iter().enumerate().find_map(|(asked, truth)| {
                 let is_enough = *truth <= search.asked_eighths;
                 Some((asked, search.answer(is_enough)?))

@@ -284,7 +284,11 @@ impl SendQueue {
         let Some(message) = self.in_flight.remove(&id) else {
             return answers;
         };
-        let slow = now - message.since >= self.late;
+        let lane = if now - message.since >= self.late {
+            Reachability::Hangs
+        } else {
+            Reachability::Refuses
+        };
         for (name, sent) in message.nodes {
             let Some(node) = self.nodes.get_mut(&name) else {
                 continue;
@@ -297,14 +301,7 @@ impl SendQueue {
                     answers.answered.push(name);
                 }
             } else if node.complete(id) && node.in_flight.is_none() {
-                node.failed(
-                    if slow {
-                        Reachability::Hangs
-                    } else {
-                        Reachability::Refuses
-                    },
-                    now,
-                );
+                node.failed(lane, now);
                 answers.silent.push(name);
             }
         }
@@ -337,12 +334,11 @@ impl SendQueue {
 
     /// How many messages are under way, and how many of them are late.
     pub fn messages(&self) -> (usize, usize) {
-        let late = self
-            .in_flight
-            .values()
-            .filter(|message| message.late)
-            .count();
-        (self.in_flight.len(), late)
+        let messages = self.in_flight.values();
+        (
+            messages.len(),
+            messages.filter(|message| message.late).count(),
+        )
     }
 
     /// What is under way is forgotten, and every node that answers is due.
