@@ -212,7 +212,10 @@ impl Config {
     ///
     /// The first mistake in the file, with its line and what to write instead.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfError> {
-        parse::config(text).map_err(|mistake| mistake.in_file(file_name))
+        parse::config(text).map_err(|mistake| ConfError {
+            file: file_name.to_owned(),
+            ..mistake
+        })
     }
 
     /// Names of the partitions that DFRS schedules, in the order of the file.

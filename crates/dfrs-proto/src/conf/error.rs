@@ -14,16 +14,10 @@ pub struct ConfError {
     pub what: String,
 }
 
-/// A mistake before the name of the file is known.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
-    pub line: usize,
-    pub what: String,
-}
-
-impl Mistake {
-    /// Control characters of the file stay out of the message: it is one line in a log.
-    pub fn new(line: usize, what: impl AsRef<str>) -> Self {
+impl ConfError {
+    /// Of a file whose name is not known yet. Control characters of the file stay out of the
+    /// message: it is one line in a log.
+    pub(super) fn at(line: usize, what: impl AsRef<str>) -> Self {
         let visible = |c: char| {
             if c.is_control() {
                 char::REPLACEMENT_CHARACTER
@@ -32,16 +26,9 @@ impl Mistake {
             }
         };
         Self {
+            file: String::new(),
             line,
             what: shortened(what.as_ref()).chars().map(visible).collect(),
-        }
-    }
-
-    pub fn in_file(self, file_name: &str) -> ConfError {
-        ConfError {
-            file: file_name.to_owned(),
-            line: self.line,
-            what: self.what,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Text to `Key=Value` pairs, line by line.
 
-use super::error::Mistake;
+use super::error::ConfError;
 
 /// The error for a user of `Include`, known from `slurm.conf`.
 pub(super) const INCLUDE: &str = "Include is not supported; write everything into this file";
@@ -14,7 +14,7 @@ pub(super) struct Pair {
 }
 
 /// The pairs of each line that has any; lines that a backslash joins are one.
-pub(super) fn lines(text: &str) -> Result<Vec<Vec<Pair>>, Mistake> {
+pub(super) fn lines(text: &str) -> Result<Vec<Vec<Pair>>, ConfError> {
     let mut result = Vec::new();
     // Some editors begin a file with this mark.
     let mut words = Lexer::new(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -49,7 +49,7 @@ impl<'a> Lexer<'a> {
         self.rest.next().is_some()
     }
 
-    fn rest_of_line(&mut self) -> Result<Vec<Pair>, Mistake> {
+    fn rest_of_line(&mut self) -> Result<Vec<Pair>, ConfError> {
         let mut pairs = Vec::new();
         loop {
             self.skip_blanks();
@@ -96,7 +96,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    fn pair(&mut self) -> Result<Pair, Mistake> {
+    fn pair(&mut self) -> Result<Pair, ConfError> {
         let line = self.line;
         let mut key = String::new();
         while let Some(c) = self
@@ -106,10 +106,10 @@ impl<'a> Lexer<'a> {
             key.push(c);
         }
         if self.rest.next_if_eq(&'=').is_none() {
-            return Err(Mistake::new(line, no_equals_sign(&key)));
+            return Err(ConfError::at(line, no_equals_sign(&key)));
         }
         if key.is_empty() {
-            return Err(Mistake::new(
+            return Err(ConfError::at(
                 line,
                 "'=' has no key before it; write KEY=VALUE, without blanks around '='",
             ));
@@ -120,7 +120,7 @@ impl<'a> Lexer<'a> {
             self.bare()
         };
         if value.is_empty() {
-            return Err(Mistake::new(
+            return Err(ConfError::at(
                 line,
                 format!("{key} has no value; write {key}=VALUE, or leave it out for its default"),
             ));
@@ -142,7 +142,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn quoted(&mut self, line: usize, key: &str) -> Result<String, Mistake> {
+    fn quoted(&mut self, line: usize, key: &str) -> Result<String, ConfError> {
         let mut value = String::new();
         loop {
             if self.skip_continuation() {
@@ -156,7 +156,7 @@ impl<'a> Lexer<'a> {
                     let what = format!(
                         "the value of {key} has no closing '\"' before the end of the line or a '#' (write \\# for the character)"
                     );
-                    return Err(Mistake::new(line, what));
+                    return Err(ConfError::at(line, what));
                 }
             }
         }
@@ -165,7 +165,7 @@ impl<'a> Lexer<'a> {
             .peek()
             .is_some_and(|c| *c != '#' && !c.is_whitespace())
         {
-            return Err(Mistake::new(
+            return Err(ConfError::at(
                 line,
                 format!("the closing '\"' of {key} must be followed by a blank"),
             ));

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::Mobility;
 
-use super::error::Mistake;
+use super::error::ConfError;
 use super::key::{GivenText, Key};
 use super::keys::{self, GLOBAL_KEYS, PARTITION, PARTITION_KEYS};
 use super::lexer::{self, Pair};
 use super::{Config, Mode, Partition, suggest};
 
-pub(super) fn config(text: &str) -> Result<Config, Mistake> {
+pub(super) fn config(text: &str) -> Result<Config, ConfError> {
     let mut globals = GivenKeys::default();
     let mut partitions: Vec<Partition> = Vec::new();
     let mut names = BTreeSet::new();
@@ -26,7 +26,7 @@ pub(super) fn config(text: &str) -> Result<Config, Mistake> {
                     "partition '{}' is named a second time; keep one of the two lines",
                     partition.name
                 );
-                return Err(Mistake::new(line, what));
+                return Err(ConfError::at(line, what));
             }
             partitions.push(partition);
         } else {
@@ -42,12 +42,12 @@ pub(super) fn config(text: &str) -> Result<Config, Mistake> {
     globals.apply(GLOBAL_KEYS, &mut config)?;
     if config.partitions.is_empty() && config.mode != Mode::Off {
         let what = "no partition is opened to DFRS; add a line 'Partition=NAME', or set Mode=off";
-        return Err(Mistake::new(globals.line("Mode").unwrap_or(1), what));
+        return Err(ConfError::at(globals.line("Mode").unwrap_or(1), what));
     }
     Ok(config)
 }
 
-fn partition(pairs: Vec<Pair>) -> Result<Partition, Mistake> {
+fn partition(pairs: Vec<Pair>) -> Result<Partition, ConfError> {
     let mut given = GivenKeys::default();
     for pair in pairs {
         given.add(pair, PARTITION_KEYS)?;
@@ -62,20 +62,20 @@ fn partition(pairs: Vec<Pair>) -> Result<Partition, Mistake> {
 struct GivenKeys(BTreeMap<&'static str, Pair>);
 
 impl GivenKeys {
-    fn add<Of>(&mut self, pair: Pair, allowed: &[&Key<Of>]) -> Result<(), Mistake> {
+    fn add<Of>(&mut self, pair: Pair, allowed: &[&Key<Of>]) -> Result<(), ConfError> {
         let allowed = keys::names(allowed);
         let Some(key) = allowed
             .iter()
             .find(|key| key.eq_ignore_ascii_case(&pair.key))
         else {
-            return Err(Mistake::new(pair.line, not_allowed(&pair.key, allowed)));
+            return Err(ConfError::at(pair.line, not_allowed(&pair.key, allowed)));
         };
         if let Some(earlier) = self.0.get(key) {
             let what = format!(
                 "{key} is given a second time (first on line {}); keep one",
                 earlier.line
             );
-            return Err(Mistake::new(pair.line, what));
+            return Err(ConfError::at(pair.line, what));
         }
         self.0.insert(key, pair);
         Ok(())
@@ -91,7 +91,7 @@ impl GivenKeys {
     }
 
     /// Puts in place what is given, and defaults of the others, in the order of the keys.
-    fn apply<Of>(&self, keys: &[&Key<Of>], to: &mut Of) -> Result<(), Mistake> {
+    fn apply<Of>(&self, keys: &[&Key<Of>], to: &mut Of) -> Result<(), ConfError> {
         for key in keys {
             let Some(text) = self.text(key.name).or_else(|| key.preset.text(to)) else {
                 continue;
@@ -101,7 +101,7 @@ impl GivenKeys {
                 text,
             };
             let line = self.line(key.name).unwrap_or(1);
-            (key.read)(to, &given).map_err(|what| Mistake::new(line, what))?;
+            (key.read)(to, &given).map_err(|what| ConfError::at(line, what))?;
         }
         Ok(())
     }
