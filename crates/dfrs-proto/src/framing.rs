@@ -84,52 +84,32 @@ impl Frame {
     ///
     /// If the input ends early, is too long, or the reader fails.
     pub fn read_from(reader: &mut impl Read) -> Result<Frame, FramingError> {
-        let mut header = Vec::with_capacity(HEADER_BYTES);
-        read_exactly(reader, HEADER_BYTES, &mut header)
-            .map_err(|error| error.after(0, HEADER_BYTES))?;
+        let header = read_part(reader, 0, HEADER_BYTES)?;
         let (uid, length) = (be_u32(&header[..4]), be_u32(&header[4..]) as usize);
         if length > MAX_MESSAGE_BYTES {
             return Err(FramingError::TooLong { bytes: length });
         }
-        let mut data = Vec::new();
-        read_exactly(reader, length, &mut data)
-            .map_err(|error| error.after(HEADER_BYTES, HEADER_BYTES + length))?;
+        let data = read_part(reader, HEADER_BYTES, length)?;
         Ok(Frame { uid, data })
     }
 }
 
-/// What went wrong within one part of a frame.
-enum PartError {
-    Ended { received: usize },
-    Io(io::Error),
-}
-
-impl PartError {
-    fn after(self, before: usize, expected: usize) -> FramingError {
-        match self {
-            PartError::Ended { received } => FramingError::CutShort {
-                received: before + received,
-                expected,
-            },
-            PartError::Io(error) => FramingError::Io(error),
-        }
-    }
-}
-
-/// Unlike `read_exact`, returns how much came, and grows the buffer only as bytes arrive.
-fn read_exactly(
+/// The next `length` bytes of a frame, of which so many came `before`. Unlike `read_exact`, says how
+/// much came, and grows the buffer only as bytes arrive.
+fn read_part(
     reader: &mut impl Read,
+    before: usize,
     length: usize,
-    into: &mut Vec<u8>,
-) -> Result<(), PartError> {
-    let received = reader
-        .take(length as u64)
-        .read_to_end(into)
-        .map_err(PartError::Io)?;
+) -> Result<Vec<u8>, FramingError> {
+    let mut bytes = Vec::new();
+    let received = reader.take(length as u64).read_to_end(&mut bytes)?;
     if received < length {
-        return Err(PartError::Ended { received });
+        return Err(FramingError::CutShort {
+            received: before + received,
+            expected: before + length,
+        });
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn be_u32(bytes: &[u8]) -> u32 {

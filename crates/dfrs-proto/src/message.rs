@@ -226,21 +226,12 @@ struct Header {
     status: bool,
 }
 
+/// A state as it is sent.
 #[derive(Serialize)]
-struct Tagged<'a, T> {
+struct Versioned<'a> {
     v: u32,
     #[serde(flatten)]
-    body: &'a T,
-}
-
-#[derive(Serialize)]
-struct ProbeBody {
-    probe: bool,
-}
-
-#[derive(Serialize)]
-struct StatusBody {
-    status: bool,
+    state: &'a DesiredState,
 }
 
 impl Message {
@@ -253,10 +244,10 @@ impl Message {
         let bytes = match self {
             Message::State(state) => {
                 state.validate()?;
-                tagged(state)?
+                serde_json::to_vec(&Versioned { v: VERSION, state })?
             }
-            Message::Probe => tagged(&ProbeBody { probe: true })?,
-            Message::Status => tagged(&StatusBody { status: true })?,
+            Message::Probe => format!(r#"{{"v":{VERSION},"probe":true}}"#).into_bytes(),
+            Message::Status => format!(r#"{{"v":{VERSION},"status":true}}"#).into_bytes(),
         };
         check_length(bytes.len())?;
         Ok(bytes)
@@ -325,10 +316,6 @@ impl NodeOrder {
         }
         Ok(())
     }
-}
-
-fn tagged<T: Serialize>(body: &T) -> Result<Vec<u8>, MessageError> {
-    Ok(serde_json::to_vec(&Tagged { v: VERSION, body })?)
 }
 
 fn check_length(bytes: usize) -> Result<(), MessageError> {

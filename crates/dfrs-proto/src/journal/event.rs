@@ -54,11 +54,8 @@ pub enum EventKind {
         /// Name of the policy that decides.
         policy: String,
         /// Time between two remaps; absent for a policy that has none.
-        #[serde(
-            with = "seconds::span",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "seconds::span")]
         period: Option<Span>,
         /// The nodes; other events refer to them by position.
         nodes: Vec<PlatformNode>,
@@ -81,11 +78,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "is_zero")]
         mem_per_node: f64,
         /// Dedicated execution time, where known.
-        #[serde(
-            with = "seconds::span",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "seconds::span")]
         runtime: Option<Span>,
     },
     /// Whether a job that has not started waits for nothing but room, from now on. One that is
@@ -96,11 +90,8 @@ pub enum EventKind {
         /// False: a dependency, a begin time, a limit or a hold keeps it back.
         value: bool,
         /// For how long it has been so already: it waited before the journal recorded it.
-        #[serde(
-            with = "seconds::span",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "seconds::span")]
         waited: Option<Span>,
     },
     /// A job that waits or is paused was to get this place, and Slurm refused. It is tried
@@ -140,11 +131,8 @@ pub enum EventKind {
         /// One node for each task.
         nodes: Vec<NodeIndex>,
         /// Time from now in which it holds its place and makes no progress.
-        #[serde(
-            with = "seconds::span",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "seconds::span")]
         stall: Option<Span>,
     },
     /// A running job changes its place.
@@ -154,11 +142,8 @@ pub enum EventKind {
         /// One node for each task.
         nodes: Vec<NodeIndex>,
         /// Time from now in which it holds its place and makes no progress.
-        #[serde(
-            with = "seconds::span",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "seconds::span")]
         stall: Option<Span>,
     },
     /// A job leaves the system.

@@ -37,31 +37,10 @@ pub(super) struct Track {
     pub yielded: Option<f64>,
     /// Tasks on each node; empty unless it runs.
     pub places: BTreeMap<NodeIndex, u32>,
-    progress: Progress,
+    pub progress: Progress,
 }
 
 impl Track {
-    pub fn new(
-        t: Time,
-        (tasks, max_tasks): (u32, u32),
-        cpu: f64,
-        (mem, mem_per_node): (f64, f64),
-        runtime: Option<Span>,
-    ) -> Self {
-        Self {
-            tasks,
-            max_tasks,
-            cpu,
-            mem,
-            mem_per_node,
-            runtime,
-            phase: JournalPhase::Waiting,
-            yielded: None,
-            places: BTreeMap::new(),
-            progress: Progress::new(t, runtime),
-        }
-    }
-
     /// Takes a place at `t` and makes no progress for `stall`. Returns the nodes that it left.
     pub fn place(&mut self, t: Time, nodes: &[NodeIndex], stall: Option<Span>) -> Vec<NodeIndex> {
         self.progress.place(t, stall.unwrap_or_default());

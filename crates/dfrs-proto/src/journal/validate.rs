@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dfrs_core::{NodeIndex, Span, Time};
+use dfrs_core::{NodeIndex, Progress, Span, Time};
 
 use super::event::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 use super::seconds;
@@ -135,8 +135,18 @@ impl Validator {
                 mem_per_node,
                 runtime,
             } => {
-                let tasks = (*tasks, most_tasks.unwrap_or(*tasks));
-                let track = Track::new(self.t, tasks, *cpu, (*mem, *mem_per_node), *runtime);
+                let track = Track {
+                    tasks: *tasks,
+                    max_tasks: most_tasks.unwrap_or(*tasks),
+                    cpu: *cpu,
+                    mem: *mem,
+                    mem_per_node: *mem_per_node,
+                    runtime: *runtime,
+                    phase: JournalPhase::Waiting,
+                    yielded: None,
+                    places: BTreeMap::new(),
+                    progress: Progress::new(self.t, *runtime),
+                };
                 self.submit(job, track);
             }
             EventKind::Eligible { job, .. } => {
@@ -173,7 +183,12 @@ impl Validator {
                 });
             }
             let Some(known) = self.nodes.get_mut(index) else {
-                self.nodes.push(NodeTrack::new(node.clone()));
+                self.nodes.push(NodeTrack {
+                    node: node.clone(),
+                    jobs: BTreeSet::new(),
+                    memory_reported: false,
+                    cpu_reported: false,
+                });
                 continue;
             };
             let before = std::mem::replace(&mut known.node, node.clone()).name;
@@ -196,9 +211,8 @@ impl Validator {
         if self.nodes.is_empty() {
             self.violate(Violated::NoNodes);
         }
-        self.instant.nodes.extend(
-            (0..self.nodes.len()).filter_map(|index| u32::try_from(index).ok().map(NodeIndex)),
-        );
+        let all = (0..).map(NodeIndex).take(self.nodes.len());
+        self.instant.nodes.extend(all);
     }
 
     fn submit(&mut self, job: &str, track: Track) {
@@ -397,25 +411,18 @@ impl Validator {
                 continue;
             };
             if track.phase != JournalPhase::Running {
-                let (phase, allowed) = (track.phase.name(), JournalPhase::Running.name());
-                self.report(
-                    line,
-                    self.t,
-                    Violated::WrongPhase {
-                        event: "yield",
-                        job,
-                        phase,
-                        allowed,
-                    },
-                );
+                let what = Violated::WrongPhase {
+                    event: "yield",
+                    job,
+                    phase: track.phase.name(),
+                    allowed: JournalPhase::Running.name(),
+                };
+                self.report(line, self.t, what);
             }
         }
         for (job, line) in instant.placed {
-            if self
-                .jobs
-                .get(&job)
-                .is_some_and(|track| track.yielded.is_none())
-            {
+            let track = self.jobs.get(&job);
+            if track.is_some_and(|track| track.yielded.is_none()) {
                 self.report(line, self.t, Violated::NoYield { job });
             }
         }
@@ -440,18 +447,16 @@ impl Validator {
         let memory_over = memory > mem * (1.0 + MEMORY_ROUNDING);
         let cpu_over = cpu > cpus * (1.0 + CPU_ROUNDING);
         let track = self.node(index);
-        let memory_new = memory_over && !track.memory_reported;
-        let cpu_new = cpu_over && !track.cpu_reported;
-        track.memory_reported = memory_over;
-        track.cpu_reported = cpu_over;
-        if memory_new {
+        let memory_known = std::mem::replace(&mut track.memory_reported, memory_over);
+        let cpu_known = std::mem::replace(&mut track.cpu_reported, cpu_over);
+        if memory_over && !memory_known {
             self.violate(Violated::Memory {
                 node: node.clone(),
                 used: memory,
                 capacity: mem,
             });
         }
-        if cpu_new {
+        if cpu_over && !cpu_known {
             self.violate(Violated::Cpu {
                 node,
                 used: cpu,
@@ -466,16 +471,5 @@ impl Validator {
 
     fn report(&mut self, line: usize, t: Time, what: Violated) {
         self.violations.push(JournalViolation { line, t, what });
-    }
-}
-
-impl NodeTrack {
-    fn new(node: PlatformNode) -> Self {
-        Self {
-            node,
-            jobs: BTreeSet::new(),
-            memory_reported: false,
-            cpu_reported: false,
-        }
     }
 }
