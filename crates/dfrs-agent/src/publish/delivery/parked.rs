@@ -86,7 +86,8 @@ impl ParkedSchedule {
         }
     }
 
-    /// The next job to poll, at all of its nodes. A job that may not be polled is looked at again later. O(jobs).
+    /// The next job to poll, at all of its nodes. A job that may not be polled is looked at again
+    /// later. O(jobs).
     pub(super) fn next(
         &mut self,
         now: Time,
