@@ -64,7 +64,6 @@ fn action(planned: &PlannedAction, labels: &Labels) -> Value {
     if let Some(mapping) = planned.action.mapping() {
         let nodes: Vec<Value> = mapping
             .iter()
-            .copied()
             .map(|run| json!({ "node": labels.label(run.node), "tasks": run.tasks }))
             .collect();
         object["nodes"] = nodes.into();

@@ -37,7 +37,7 @@ impl Cost {
         }
         let max_memory = mapping
             .iter()
-            .map(|run| job.memory_of(*run))
+            .map(|run| job.memory_of(run))
             .max()
             .unwrap_or(Bytes::ZERO);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 8
