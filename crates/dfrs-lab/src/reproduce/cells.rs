@@ -5,7 +5,7 @@ use dfrs_report::{Agreement, Cell, compared, csv_line, decimals, percent, signif
 use super::experiment::{BATCH, EASY, EASY_PUBLISHED, EASY_SHARED, Experiment};
 use super::measure::{Measure, SampleStatistics};
 use super::published::{Statistic, Value, published};
-use super::results::{Query, Results};
+use super::results::{PaperCell, Results};
 use super::traces::TraceSet;
 
 impl Experiment {
@@ -21,8 +21,8 @@ impl Experiment {
         policy: &'a str,
         period: Option<u32>,
         measure: Measure,
-    ) -> Query<'a> {
-        Query {
+    ) -> PaperCell<'a> {
+        PaperCell {
             set,
             policy,
             penalty: self.penalty,
@@ -32,11 +32,11 @@ impl Experiment {
     }
 
     /// All of its cells.
-    pub fn cells(&self) -> impl Iterator<Item = Query<'static>> {
+    pub fn cells(&self) -> impl Iterator<Item = PaperCell<'static>> {
         self.sets.iter().flat_map(move |set| self.cells_of(*set))
     }
 
-    fn cells_of(&self, set: TraceSet) -> impl Iterator<Item = Query<'static>> {
+    fn cells_of(&self, set: TraceSet) -> impl Iterator<Item = PaperCell<'static>> {
         let policies = self.policies.iter();
         let runs = policies.flat_map(|policy| {
             let periods = self.all_periods().into_iter();
@@ -61,7 +61,7 @@ impl Experiment {
     }
 
     /// What the paper says of a cell of it.
-    pub fn published(&self, cell: &Query, statistic: Statistic) -> Option<Value> {
+    pub fn published(&self, cell: &PaperCell, statistic: Statistic) -> Option<Value> {
         published(self.name, cell, statistic)
     }
 

@@ -7,7 +7,7 @@ use dfrs_report::{Agreement, Cell, Table};
 
 use super::experiment::PENALTY;
 use super::measure::Measure;
-use super::results::{Query, Results};
+use super::results::{PaperCell, Results};
 use super::traces::TraceSet;
 
 /// A sentence of a paper, about what was measured.
@@ -90,7 +90,7 @@ fn mean_at(
     period: Option<u32>,
     measure: Measure,
 ) -> Option<f64> {
-    let query = Query {
+    let query = PaperCell {
         set,
         policy,
         penalty: match measure {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::results::Query;
+use super::results::PaperCell;
 
 /// All of them, with where they stand, and what a column of them is.
 const NUMBERS: &str = include_str!("published.txt");
@@ -101,7 +101,7 @@ fn section(text: &'static str) -> Vec<PublishedNumber> {
 
 /// What the paper prints or draws for a cell of an experiment; none if it does neither.
 /// The cell's period is none where the experiment has no periods.
-pub fn published(experiment: &str, cell: &Query, statistic: Statistic) -> Option<Value> {
+pub fn published(experiment: &str, cell: &PaperCell, statistic: Statistic) -> Option<Value> {
     let set = cell.set.name();
     let is_of = |number: &&PublishedNumber| {
         number.experiment == experiment

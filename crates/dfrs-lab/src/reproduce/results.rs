@@ -78,7 +78,7 @@ struct ReproduceBound {
 
 /// A cell of a figure or table: over which runs a measure is summed up.
 #[derive(Clone, Copy, Debug)]
-pub struct Query<'a> {
+pub struct PaperCell<'a> {
     pub set: TraceSet,
     pub policy: &'a str,
     pub penalty: u32,
@@ -129,7 +129,7 @@ impl Results {
 
     /// Average, deviation and maximum of the values of a cell. None if there are no traces, or if a run
     /// was not requested.
-    pub fn spread(&self, query: &Query) -> Option<SampleStatistics> {
+    pub fn spread(&self, query: &PaperCell) -> Option<SampleStatistics> {
         let traces = self.traces.of(query.set);
         let values = traces.iter().map(|trace| self.value(*trace, query));
         SampleStatistics::of(&values.collect::<Option<Vec<f64>>>()?)
@@ -142,7 +142,7 @@ impl Results {
             .map(|(run, measured)| (run, measured, self.bounds.get(&run.trace).copied()))
     }
 
-    fn value(&self, trace: TraceId, query: &Query) -> Option<f64> {
+    fn value(&self, trace: TraceId, query: &PaperCell) -> Option<f64> {
         let run = ReproduceRun::new(trace, query.policy, query.penalty, query.period);
         let best = match query.measure {
             Measure::DegradationFromBest { penalty } => self.bests.get(&(trace, penalty)).copied(),

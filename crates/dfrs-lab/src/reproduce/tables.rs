@@ -9,7 +9,7 @@ use super::cells::{compared_cells, label, show};
 use super::experiment::Experiment;
 use super::measure::SampleStatistics;
 use super::published::{Statistic, Value};
-use super::results::{Query, Results};
+use super::results::{PaperCell, Results};
 use super::traces::{ALL_TRACES, TraceSet};
 use crate::show::sentence;
 pub use averages::averages;
@@ -83,7 +83,7 @@ fn spreads_of(experiment: &Experiment, results: &Results, set: TraceSet) -> Tabl
 fn standard_errors(
     experiment: &Experiment,
     results: &Results,
-    cell: &Query,
+    cell: &PaperCell,
     ours: SampleStatistics,
     value: f64,
 ) -> String {

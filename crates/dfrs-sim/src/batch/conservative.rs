@@ -6,7 +6,7 @@ use dfrs_core::{Span, Time};
 
 use super::Discipline;
 use super::machine::Machine;
-use super::steps::{Room, Steps};
+use super::steps::{ProfileRoom, Steps};
 
 /// A job that waits.
 struct Waiting<P> {
@@ -24,7 +24,7 @@ impl<P> Waiting<P> {
 }
 
 /// Reservations at the earliest time at which they delay none that was made before.
-pub(super) struct Conservative<R: Room> {
+pub(super) struct Conservative<R: ProfileRoom> {
     /// The empty machine.
     empty: R,
     /// What running jobs, as far as is expected, and reservations leave.
@@ -42,7 +42,7 @@ pub(super) struct Conservative<R: Room> {
     next: Option<Time>,
 }
 
-impl<R: Room> Conservative<R> {
+impl<R: ProfileRoom> Conservative<R> {
     /// With a machine that is empty.
     pub fn new(empty: R) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl<R: Room> Conservative<R> {
     }
 }
 
-impl<R: Room> Discipline for Conservative<R> {
+impl<R: ProfileRoom> Discipline for Conservative<R> {
     fn ended(&mut self, _: &Machine<'_>, now: Time, job: usize, expected: Time) {
         let place = self.running.remove(&job);
         if let Some(place) = place.filter(|_| expected > now) {

@@ -3,11 +3,11 @@
 use dfrs_core::{Mapping, Span, Time};
 
 use super::cpu_memory::{CpuMemory, Tasks};
-use super::steps::{Room, Steps};
+use super::steps::{ProfileRoom, Steps};
 use crate::trace::TraceJob;
 
 /// What is free of each node.
-impl Room for Vec<CpuMemory> {
+impl ProfileRoom for Vec<CpuMemory> {
     type Place = Tasks;
 
     /// O(steps × nodes), and O(nodes × steps while it would run) for each step at which it might start.

@@ -2,11 +2,11 @@
 
 use dfrs_core::{Mapping, Span, Time};
 
-use super::steps::{Room, Steps};
+use super::steps::{ProfileRoom, Steps};
 use crate::trace::TraceJob;
 
 /// A number of free nodes.
-impl Room for u32 {
+impl ProfileRoom for u32 {
     /// So many nodes, no matter which.
     type Place = Self;
 

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use dfrs_core::Time;
 
 use super::machine::Machine;
-use super::steps::Room;
+use super::steps::ProfileRoom;
 use super::{Batch, Discipline};
 use crate::settings::LAST;
 use crate::trace::TraceJob;
 
 /// What is free of a machine on which a queue is backfilled.
-pub(super) trait QueueRoom: Room {
+pub(super) trait QueueRoom: ProfileRoom {
     /// A place for the job on what is free.
     fn fit(&self, job: &TraceJob) -> Option<Self::Place>;
 
@@ -26,15 +26,15 @@ pub(super) trait QueueRoom: Room {
         machine: &mut Machine<'_>,
         now: Time,
         from: usize,
-        reservation: &mut Reservation<Self>,
+        reservation: &mut QueueReservation<Self>,
     );
 
     /// When enough jobs are expected to have ended for the first of the queue, which does not fit now.
-    fn reserve(queue: &Queue<Self>, machine: &Machine<'_>) -> Reservation<Self>;
+    fn reserve(queue: &Queue<Self>, machine: &Machine<'_>) -> QueueReservation<Self>;
 }
 
 /// When the first job of the queue can start, and what is left for others then.
-pub(super) struct Reservation<R> {
+pub(super) struct QueueReservation<R> {
     pub start: Time,
     pub left: R,
 }
@@ -50,7 +50,7 @@ pub(super) struct Queue<R: QueueRoom> {
     waited: usize,
     /// Made when room came free, or stayed taken, for the last time; what has started since is counted
     /// in.
-    reservation: Option<Reservation<R>>,
+    reservation: Option<QueueReservation<R>>,
 }
 
 impl<R: QueueRoom> Queue<R> {
@@ -139,7 +139,7 @@ impl QueueRoom for u32 {
         machine: &mut Machine<'_>,
         now: Time,
         from: usize,
-        reservation: &mut Reservation<Self>,
+        reservation: &mut QueueReservation<Self>,
     ) {
         let mut place = from;
         while place < queue.jobs.len() && queue.free > 0 {
@@ -159,7 +159,7 @@ impl QueueRoom for u32 {
         }
     }
 
-    fn reserve(queue: &Queue<Self>, machine: &Machine<'_>) -> Reservation<Self> {
+    fn reserve(queue: &Queue<Self>, machine: &Machine<'_>) -> QueueReservation<Self> {
         let first = queue.jobs.front();
         let wanted = first.map_or(0, |job| machine.jobs[*job].tasks);
         let mut found = queue.free;
@@ -171,7 +171,7 @@ impl QueueRoom for u32 {
             start = Some(end);
             found += machine.jobs[job].tasks;
         }
-        Reservation {
+        QueueReservation {
             start: start.unwrap_or(LAST),
             left: found.saturating_sub(wanted),
         }

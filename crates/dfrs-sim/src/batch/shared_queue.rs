@@ -6,7 +6,7 @@ use dfrs_core::Time;
 
 use super::cpu_memory::{CpuMemory, Tasks};
 use super::machine::Machine;
-use super::queue::{Queue, QueueRoom, Reservation};
+use super::queue::{Queue, QueueReservation, QueueRoom};
 use crate::settings::LAST;
 use crate::trace::TraceJob;
 
@@ -22,7 +22,7 @@ impl QueueRoom for Vec<CpuMemory> {
         machine: &mut Machine<'_>,
         now: Time,
         from: usize,
-        reservation: &mut Reservation<Self>,
+        reservation: &mut QueueReservation<Self>,
     ) {
         // Room only shrinks: a job that requires no less than one that failed would fail, too.
         let mut missed: BTreeMap<(CpuMemory, bool), u32> = BTreeMap::new();
@@ -60,11 +60,11 @@ impl QueueRoom for Vec<CpuMemory> {
     }
 
     /// The first of the queue is to have what is not free before.
-    fn reserve(queue: &Queue<Self>, machine: &Machine<'_>) -> Reservation<Self> {
+    fn reserve(queue: &Queue<Self>, machine: &Machine<'_>) -> QueueReservation<Self> {
         let mut left = queue.free.clone();
         let mut start = None;
         let Some(first) = queue.jobs.front().map(|job| &machine.jobs[*job]) else {
-            return Reservation { start: LAST, left };
+            return QueueReservation { start: LAST, left };
         };
         let task = CpuMemory::of_task(first);
         let holds = |room: &CpuMemory| u64::from(room.holds(task));
@@ -91,7 +91,7 @@ impl QueueRoom for Vec<CpuMemory> {
         if let Some(place) = place {
             place.take_from(&mut left);
         }
-        Reservation {
+        QueueReservation {
             start: start.unwrap_or(LAST),
             left,
         }

@@ -5,7 +5,7 @@ use dfrs_core::{Mapping, Span, Time};
 use crate::trace::TraceJob;
 
 /// What is free of a machine, as conservative backfilling plans with it.
-pub(super) trait Room: Clone + PartialEq {
+pub(super) trait ProfileRoom: Clone + PartialEq {
     /// What a job takes of the machine while it runs.
     type Place: Default;
 
@@ -40,7 +40,7 @@ pub(super) struct ProfileStep<R> {
 #[derive(Clone, Debug)]
 pub(super) struct Steps<R>(Vec<ProfileStep<R>>);
 
-impl<R: Room> Steps<R> {
+impl<R: ProfileRoom> Steps<R> {
     /// Steps with so much free at all times.
     pub fn new(free: R) -> Self {
         let from = Time(i64::MIN);

@@ -5,7 +5,7 @@ use dfrs_report::{decimals, significant};
 use super::{ClaimFinding, LOADS, PaperClaim, best, ends, mean, ratios, together};
 use crate::reproduce::experiment::{EASY, EASY_PUBLISHED, IPDPS, PENALTY};
 use crate::reproduce::measure::Measure;
-use crate::reproduce::results::{Query, Results};
+use crate::reproduce::results::{PaperCell, Results};
 use crate::reproduce::traces::TraceSet;
 
 const FREE: Measure = Measure::DegradationFromBest { penalty: 0 };
@@ -137,7 +137,7 @@ fn best_by_load(results: &Results) -> Option<ClaimFinding> {
 
 fn decision_time(results: &Results) -> Option<ClaimFinding> {
     let spread = |measure| {
-        results.spread(&Query {
+        results.spread(&PaperCell {
             set: TraceSet::Unscaled,
             policy: "DYNMCB8",
             penalty: PENALTY,

@@ -7,7 +7,7 @@ use crate::reproduce::cells::{compared_cells, label, show};
 use crate::reproduce::experiment::Experiment;
 use crate::reproduce::measure::Measure;
 use crate::reproduce::published::{Statistic, Value};
-use crate::reproduce::results::{Query, Results};
+use crate::reproduce::results::{PaperCell, Results};
 use crate::reproduce::traces::TraceSet;
 use crate::show::sentence;
 
@@ -73,7 +73,7 @@ fn pair_of(experiment: &Experiment, results: &Results, set: TraceSet, pair: &[Me
 }
 
 /// Published, reproduced, difference of the averages.
-fn cells(experiment: &Experiment, results: &Results, cell: &Query) -> [Cell; 3] {
+fn cells(experiment: &Experiment, results: &Results, cell: &PaperCell) -> [Cell; 3] {
     let Some(spread) = results.spread(cell) else {
         return [Cell::number("–"), Cell::number("–"), Cell::number("")];
     };
