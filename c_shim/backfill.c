@@ -28,7 +28,8 @@ static int is_hidden(void *record, void *argument)
 {
 	job_queue_rec_t *entry = record;
 
-	return entry->part_ptr && dfrs_listed(hidden, entry->part_ptr->name);
+	return (entry->part_ptr && dfrs_listed(hidden, entry->part_ptr->name)) ||
+	       dfrs_hetjob_cannot_start(entry->job_ptr, hidden);
 }
 
 dfrs_list_t dfrs_build_job_queue(bool clear_start, bool backfill)
@@ -76,6 +77,16 @@ int dfrs_job_withheld(const void *record)
 		answer = DFRS_WITHHOLDS_JOB;
 	pthread_mutex_unlock(&hidden_lock);
 	return answer;
+}
+
+int dfrs_job_refused(const void *request, char **message)
+{
+	int rc;
+
+	pthread_mutex_lock(&hidden_lock);
+	rc = dfrs_check_hetjob(request, hidden, message);
+	pthread_mutex_unlock(&hidden_lock);
+	return rc;
 }
 
 void dfrs_job_ends(void *record)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * burst_buffer_dfrs.c - a plugin of its own, BurstBufferType=burst_buffer/dfrs, which keeps Slurm's
- * own schedulers from starting jobs of DFRS partitions, and leaves them alone with all other jobs.
+ * own schedulers from starting jobs of DFRS partitions, and leaves them alone with all other jobs. It
+ * also has slurmctld refuse jobs that could start nowhere.
  *
  * The plugin has no burst buffer. But before any of Slurm's schedulers gives a job nodes, slurmctld
  * calls the burst buffer plugin to find out whether the job's data is there, and a job whose data
@@ -23,10 +24,12 @@ enum { NOT_READY = 0, READY = 1 };
 
 typedef int (*withhold_check_t)(const void *job);
 typedef void (*end_hook_t)(void *job);
+typedef int (*refusal_check_t)(const void *request, char **message);
 
 /* Slurm makes one such call at a time (g_context_lock). */
 static withhold_check_t question;
 static end_hook_t end_hook;
+static refusal_check_t refusal_check;
 static time_t undecided_since;
 
 static time_t uptime(void)
@@ -45,7 +48,9 @@ static void find_scheduler(void)
 	if (!scheduler)
 		return;
 	question = (withhold_check_t) dlsym(scheduler, "dfrs_withholds");
-	end_hook = (end_hook_t) dlsym(scheduler, "dfrs_ends"); /* older ones have none */
+	/* Older ones do not have these. */
+	end_hook = (end_hook_t) dlsym(scheduler, "dfrs_ends");
+	refusal_check = (refusal_check_t) dlsym(scheduler, "dfrs_refuses");
 }
 
 static bool is_scheduler(void)
@@ -92,6 +97,15 @@ extern int bb_p_job_start_stage_out(job_record_t *job)
 	return SLURM_SUCCESS;
 }
 
+/* A job is being submitted (_job_create()): its partition is filled in, also if none was named. */
+extern int bb_p_job_validate(job_desc_msg_t *request, uid_t user, char **message)
+{
+	if (!is_scheduler())
+		return SLURM_SUCCESS;
+	find_scheduler();
+	return refusal_check ? refusal_check(request, message) : SLURM_SUCCESS;
+}
+
 /* --- what a plugin without a burst buffer returns
  * ----------------------------------------------- */
 
@@ -134,11 +148,6 @@ extern int bb_p_reconfig(void)
 extern char *bb_p_build_het_job_script(char *script, uint32_t component)
 {
 	return xstrdup(script);
-}
-
-extern int bb_p_job_validate(job_desc_msg_t *request, uid_t user, char **message)
-{
-	return SLURM_SUCCESS;
 }
 
 extern int bb_p_job_validate2(job_record_t *job, char **message)

@@ -55,6 +55,7 @@ enum {
 	 * nodes. */
 	DFRS_JOB_HOLDS_GRES = 1 << 15,
 	DFRS_JOB_ADMIN_HOLD = 1 << 16, /* on hold, by an operator and not by its user */
+	DFRS_JOB_COMPONENT = 1 << 17, /* of a heterogeneous job */
 };
 
 /* dfrs_node_t.state */
@@ -219,6 +220,11 @@ typedef struct {
 
 /* False in slurmctld -c tests and the like, where no scheduler may run. */
 bool dfrs_scheduling_enabled(void);
+/* Has slurmctld accept heterogeneous jobs, which backfill starts in all partitions but DFRS's. It decides that once
+ * per process, with the first request for one, and only for SchedulerType=sched/backfill (_sched_backfill() of 22.05
+ * to 26.05). So it gets a first one, which is empty, while its configuration says so. Only within init(), whose
+ * caller has the configuration write-locked. Once jobs are loaded this does nothing. */
+void dfrs_accept_hetjobs(void);
 /* False for a while at start-up, at shutdown and in the backup controller: do nothing then. */
 bool dfrs_is_primary(void);
 /* Directory of slurm.conf, and StateSaveLocation. Copies at most size bytes, NUL-terminated. */
@@ -233,6 +239,10 @@ void dfrs_conf_free(dfrs_conf_t *conf);
 /* Whether Slurm's own schedulers are to leave a job alone, for burst_buffer_dfrs.so: withhold.h
  * defines the answers. job: a job_record_t; the caller has a job lock. */
 int dfrs_job_withheld(const void *job);
+/* Whether slurmctld is to refuse what is being submitted, for burst_buffer_dfrs.so: a component of a heterogeneous job
+ * for DFRS's partitions only. request: a job_desc_msg_t with the partitions' names; the caller has the job lock for
+ * writing. 0, or ESLURM_NOT_SUPPORTED and a message for the user, xmalloc()ed. */
+int dfrs_job_refused(const void *request, char **message);
 /* A job ends, for burst_buffer_dfrs.so: if it is one of DFRS's and ends by itself after a warning that was not due
  * by its time limit, Slurm queues it again as soon as it has completed, and it never counts as done
  * (job_hold_requeue()). job: a job_record_t; the caller has the job lock for writing. */

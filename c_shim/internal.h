@@ -59,6 +59,22 @@ bool dfrs_is_job(const job_record_t *job);
 job_record_t *dfrs_find_job(uint32_t job_id);
 /* Whether the jobs' records are of another layout. Needs a job lock. */
 bool dfrs_jobs_wrong(void);
+/* Whether slurmctld's table of handlers of requests, or its configuration, is of another layout. */
+bool dfrs_table_wrong(void);
+
+/* hetjobs.c */
+
+/* Whether slurmctld is to refuse this component of a heterogeneous job: all of the partitions that it is for (by now
+ * with names: its reservation's, or the default one) are among those in the list. Then ESLURM_NOT_SUPPORTED, with a
+ * message for its user. */
+int dfrs_check_hetjob(const job_desc_msg_t *request, const char *partitions, char **message);
+/* Whether the job is of a heterogeneous one, of which a component waits that may run in these partitions only: it was
+ * submitted when they were not DFRS's, or moved there. Backfill would keep nodes free for the other components for
+ * ever. Also shows that as their reason, or removes it. Needs a job lock for writing. */
+bool dfrs_hetjob_cannot_start(job_record_t *job, const char *partitions);
+
+/* reason.c: shows the job's reason, or removes it, as dfrs_jobs_set_reason() does. Needs a job lock for writing. */
+void dfrs_show_reason(job_record_t *job, const char *text);
 
 /* partitions.c */
 
@@ -66,7 +82,8 @@ bool dfrs_jobs_wrong(void);
 bool dfrs_listed(const char *list, const char *name);
 typedef bool (*dfrs_is_ours_t)(const part_record_t *partition, const void *context);
 /* The first of the job's partitions (in the job's order) that is ours and takes jobs of its length and size, or
- * the first that is ours; NULL: none. */
+ * the first that is ours; NULL: none. Also none for a component of a heterogeneous job that may wait in another
+ * partition, too: there backfill starts it. */
 part_record_t *dfrs_choose_partition(const job_record_t *job, dfrs_is_ours_t is_ours,
 				     const void *context);
 /* As dfrs_choose_partition(), among the partitions in the list. */

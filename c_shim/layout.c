@@ -137,6 +137,24 @@ static bool has_size(const void *variable, size_t size)
 	return !symbol->st_size || (symbol->st_size == size);
 }
 
+/* As has_size(), for an array. */
+static bool has_element_size(const void *array, size_t size)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!dladdr1(array, &info, (void **) &symbol, RTLD_DL_SYMENT) || !symbol)
+		return true;
+	return !(symbol->st_size % size);
+}
+
+bool dfrs_table_wrong(void)
+{
+	return !has_element_size(slurmctld_rpcs, sizeof(slurmctld_rpcs[0])) ||
+	       !has_size(&slurm_conf, sizeof(slurm_conf)) ||
+	       !has_size(&slurmctld_config, sizeof(slurmctld_config));
+}
+
 static const char *wrong_in_globals(void)
 {
 	if (!has_size(&slurm_conf, sizeof(slurm_conf)))

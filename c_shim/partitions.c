@@ -64,14 +64,33 @@ static int find_ours(void *record, void *argument)
 	return 0;
 }
 
+static int find_others(void *record, void *argument)
+{
+	search_t *search = argument;
+
+	if (search->is_ours(record, search->context))
+		return 0;
+	search->found = record;
+	return -1;
+}
+
+static bool has_others(const job_record_t *job, search_t search)
+{
+	(void) list_for_each_ro(job->part_ptr_list, find_others, &search);
+	return search.found;
+}
+
 part_record_t *dfrs_choose_partition(const job_record_t *job, dfrs_is_ours_t is_ours,
 				     const void *context)
 {
 	search_t search = { .job = job, .is_ours = is_ours, .context = context };
+	bool chooses = IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->part_ptr_list;
 
+	if (chooses && job->het_job_id && has_others(job, search))
+		return NULL;
 	/* A running job is in one partition. A pending one may wait in several; part_ptr may be any of
 	 * them, as the last user of the record left it. */
-	if (IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->part_ptr_list)
+	if (chooses)
 		(void) list_for_each_ro(job->part_ptr_list, find_ours, &search);
 	else if (job->part_ptr && is_ours(job->part_ptr, context))
 		search.found = job->part_ptr;

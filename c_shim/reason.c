@@ -55,6 +55,23 @@ static void set_reason(job_record_t *job, const char *text)
 	last_job_update = time(NULL);
 }
 
+/* Returns whether it differs from the one that the job has. */
+static bool update(job_record_t *job, const char *wanted, bool may_write)
+{
+	bool is_slurms = job && keeps_slurm_reason(job, time(NULL));
+	const char *text = is_slurms ? NULL : wanted;
+	bool differs = reason_differs(job, text);
+
+	if (differs && may_write)
+		set_reason(job, text);
+	return differs;
+}
+
+void dfrs_show_reason(job_record_t *job, const char *text)
+{
+	(void) update(job, text, true);
+}
+
 typedef struct {
 	const uint32_t *job_ids;
 	const char *const *texts;
@@ -63,14 +80,8 @@ typedef struct {
 static bool update_one(const void *what, uint32_t position, bool may_write)
 {
 	const updates_t *updates = what;
-	job_record_t *job = dfrs_find_job(updates->job_ids[position]);
-	bool is_slurms = job && keeps_slurm_reason(job, time(NULL));
-	const char *text = is_slurms ? NULL : updates->texts[position];
-	bool differs = reason_differs(job, text);
 
-	if (differs && may_write)
-		set_reason(job, text);
-	return differs;
+	return update(dfrs_find_job(updates->job_ids[position]), updates->texts[position], may_write);
 }
 
 void dfrs_jobs_set_reason(const uint32_t *job_ids, const char *const *texts, uint32_t count)

@@ -136,6 +136,8 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_CRON;
 	if (job->gres_list_alloc && list_count(job->gres_list_alloc))
 		flags |= DFRS_JOB_HOLDS_GRES;
+	if (job->het_job_id)
+		flags |= DFRS_JOB_COMPONENT;
 	if (details && dfrs_whole_nodes(details->whole_node))
 		flags |= DFRS_JOB_EXCLUSIVE;
 	if (details && dfrs_is_exclusive_user(job))

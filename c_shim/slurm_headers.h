@@ -16,7 +16,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "slurm/slurm.h"
 #include "slurm/slurm_errno.h"
@@ -59,6 +61,9 @@ typedef struct job_details dfrs_details_t;
 #endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
 #include "src/common/node_features.h"
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+#include "src/interfaces/conn.h"
 #endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 #include "src/interfaces/mcs.h"
@@ -463,6 +468,50 @@ static inline bool dfrs_delivery_is_reported(void)
 #define DFRS_SELECTS_CORES CR_CORE
 #define DFRS_SELECTS_CORES_OR_CPUS (CR_CORE | CR_CPU)
 #endif
+
+/* --- a request of the plugin's own to slurmctld ------------------------------------------------- */
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#define DFRS_CONNECTION conn
+#elif SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+#define DFRS_CONNECTION tls_conn
+#endif
+
+/* Takes the answer to a request that no one has sent. To 24.11 there is none without a connection
+ * (slurm_send_rc_msg()); from 25.05 on slurm_send_node_msg() expects one: 25.05.0 reads from a null pointer, later
+ * ones wait for MessageTimeout. */
+typedef struct {
+	int ends[2]; /* of a socket */
+} dfrs_sink_t;
+
+/* False: no connection like that is possible, since it would have to be encrypted. */
+static inline bool dfrs_sink_open(dfrs_sink_t *sink, slurm_msg_t *request)
+{
+#ifdef DFRS_CONNECTION
+	conn_args_t connection = { 0 };
+
+	if (!slurm_conf.tls_type || strcmp(slurm_conf.tls_type, "tls/none") ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sink->ends))
+		return false;
+	connection.input_fd = connection.output_fd = sink->ends[0];
+	request->DFRS_CONNECTION = conn_g_create(&connection);
+	if (request->DFRS_CONNECTION)
+		return true;
+	(void) close(sink->ends[0]);
+	(void) close(sink->ends[1]);
+	return false;
+#else
+	return true;
+#endif
+}
+
+static inline void dfrs_sink_close(const dfrs_sink_t *sink, const slurm_msg_t *request)
+{
+#ifdef DFRS_CONNECTION
+	conn_g_destroy(request->DFRS_CONNECTION, true); /* with its end of the socket */
+	(void) close(sink->ends[1]);
+#endif
+}
 
 /* --- the inside of select/cons_tres ---------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
-//! The six symbols by which slurmctld knows a scheduler plugin (`sched_plugin.c`), and the two that
+//! The six symbols by which slurmctld knows a scheduler plugin (`sched_plugin.c`), and the three that
 //! `burst_buffer_dfrs.so` calls; the library exports nothing else. Slurm refuses the plugin unless `plugin_version` is its own version to the
 //! micro release.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -36,6 +36,8 @@ static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
 #[unsafe(no_mangle)]
 pub extern "C" fn init() -> i32 {
     guarded(ERROR, || {
+        // Also where a backup controller takes jobs and starts none (no_backup_scheduling).
+        shim::accept_hetjobs();
         if !shim::scheduling_enabled() {
             return SUCCESS;
         }
@@ -105,7 +107,20 @@ pub unsafe extern "C" fn dfrs_withholds(job: *const c_void) -> i32 {
     unsafe { shim::job_withheld(job) }
 }
 
-/// The other one: a job has just ended, and nothing has followed from that yet.
+/// The second: whether slurmctld is to refuse what is being submitted (a Slurm error number), and the
+/// message for its user.
+///
+/// # Safety
+///
+/// `request` points to a `job_desc_msg_t` and `message` to a pointer that is null or of Slurm's
+/// `xmalloc()`, and the caller has slurmctld's job lock for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dfrs_refuses(request: *const c_void, message: *mut *mut c_char) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { shim::job_refused(request, message) }
+}
+
+/// The third: a job has just ended, and nothing has followed from that yet.
 ///
 /// # Safety
 ///

@@ -25,6 +25,7 @@ pub const DFRS_JOB_ON_HOLD: _bindgen_ty_2 = 8192;
 pub const DFRS_JOB_CRON: _bindgen_ty_2 = 16384;
 pub const DFRS_JOB_HOLDS_GRES: _bindgen_ty_2 = 32768;
 pub const DFRS_JOB_ADMIN_HOLD: _bindgen_ty_2 = 65536;
+pub const DFRS_JOB_COMPONENT: _bindgen_ty_2 = 131072;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
 pub const DFRS_NODE_UP: _bindgen_ty_3 = 0;
 pub const DFRS_NODE_DRAINING: _bindgen_ty_3 = 1;
@@ -398,6 +399,9 @@ unsafe extern "C" {
     pub fn dfrs_scheduling_enabled() -> bool;
 }
 unsafe extern "C" {
+    pub fn dfrs_accept_hetjobs();
+}
+unsafe extern "C" {
     pub fn dfrs_is_primary() -> bool;
 }
 unsafe extern "C" {
@@ -420,6 +424,12 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn dfrs_job_withheld(job: *const ::std::os::raw::c_void) -> ::std::os::raw::c_int;
+}
+unsafe extern "C" {
+    pub fn dfrs_job_refused(
+        request: *const ::std::os::raw::c_void,
+        message: *mut *mut ::std::os::raw::c_char,
+    ) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
     pub fn dfrs_job_ends(job: *mut ::std::os::raw::c_void);

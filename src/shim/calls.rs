@@ -1,7 +1,7 @@
 //! Safe calls into the C shim, and plain Rust copies of what it returns.
 //!
 //! Each function stands for the one of the same name in `c_shim/dfrs_shim.h`, which says what it
-//! does. But for [`job_withheld`] and [`job_ends`], none may be called by a thread that holds one of slurmctld's locks:
+//! does. But for [`job_withheld`], [`job_refused`] and [`job_ends`], none may be called by a thread that holds one of slurmctld's locks:
 //! each takes and releases them itself.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -85,6 +85,12 @@ pub fn scheduling_enabled() -> bool {
     unsafe { bindings::dfrs_scheduling_enabled() }
 }
 
+/// Has slurmctld accept heterogeneous jobs, which backfill starts. Only within `init()`.
+pub fn accept_hetjobs() {
+    // SAFETY: slurmctld's configuration is locked, or not read yet, while it calls `init()`.
+    unsafe { bindings::dfrs_accept_hetjobs() };
+}
+
 /// False at start-up, at shutdown and in the backup controller.
 #[must_use]
 pub fn is_primary() -> bool {
@@ -128,6 +134,18 @@ pub fn state_directory() -> Result<String, SlurmError> {
 pub unsafe fn job_withheld(job: *const c_void) -> i32 {
     // SAFETY: as the caller promises.
     unsafe { bindings::dfrs_job_withheld(job) }
+}
+
+/// Whether slurmctld is to refuse what is being submitted.
+///
+/// # Safety
+///
+/// `request` points to a `job_desc_msg_t` and `message` to a pointer that is null or of Slurm's
+/// `xmalloc()`, and the caller has slurmctld's job lock for writing.
+#[must_use]
+pub unsafe fn job_refused(request: *const c_void, message: *mut *mut c_char) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { bindings::dfrs_job_refused(request, message) }
 }
 
 /// A job ends: one that does so after DFRS's warning is to be queued again.

@@ -113,6 +113,7 @@ impl<'a> Arrays<'a> {
             admin_hold: flag(bindings::DFRS_JOB_ADMIN_HOLD),
             cron: flag(bindings::DFRS_JOB_CRON),
             holds_gres: flag(bindings::DFRS_JOB_HOLDS_GRES),
+            component: flag(bindings::DFRS_JOB_COMPONENT),
             array: raw.array_job_id,
             array_task: raw.array_task,
             array_throttle: raw.array_throttle,

@@ -12,7 +12,8 @@
  * Scenarios: quiet (nodes, no jobs), disabled (as in `slurmctld -c` tests), layout (node records of
  * another size), globals (the plugin's view of a job is right but job records are of another size),
  * hostile (jobs with impossible requests), repartitioned (a partition is changed so that DFRS cannot schedule
- * it, and back), configured (as the files base.txt and case.conf in DIRECTORY say), stuck (the plugin's thread hangs in a call, and is let go after
+ * it, and back), closed (submissions are disabled), deaf (slurmctld has no handler of requests for heterogeneous
+ * jobs), configured (as the files base.txt and case.conf in DIRECTORY say), stuck (the plugin's thread hangs in a call, and is let go after
  * fini() and after the library was closed; then it is loaded again).
  */
 #include "slurmctld.h"
@@ -122,6 +123,12 @@ static void make_cluster(const char *scenario, const char *directory)
 		(slurm_conf.bb_type || scenario_is(scenario, "stock")) ?
 			"bf_interval=1" : "sched_interval=-1,defer,bf_interval=1");
 	slurmctld_config.scheduling_disabled = scenario_is(scenario, "disabled");
+	slurmctld_config.submissions_disabled = scenario_is(scenario, "closed");
+#ifdef DFRS_CONNECTION
+	slurm_conf.tls_type = xstrdup(scenario_is(scenario, "encrypted") ? "tls/s2n" : "tls/none");
+#endif
+	if (scenario_is(scenario, "deaf"))
+		slurmctld_rpcs[1] = slurmctld_rpcs[0];
 	job_list = list_create(NULL);
 	part_list = list_create(NULL);
 	node_record_table_ptr = xcalloc(NODES, sizeof(*node_record_table_ptr));
@@ -228,6 +235,39 @@ static void print_ready(const char *when)
 	}
 }
 
+/* What burst_buffer_dfrs.so says of a job that is being submitted. */
+static void submit(const char *what, uint32_t component, const char *partition)
+{
+	int (*validate)(job_desc_msg_t *, uid_t, char **) = symbol(burst_buffer, "bb_p_job_validate");
+	job_desc_msg_t *request = xmalloc(sizeof(*request));
+	char *message = NULL;
+	int rc;
+
+	request->het_job_offset = component;
+	request->partition = xstrdup(partition);
+	rc = validate(request, 1000, &message);
+	printf("submitted %s: %s, %s\n", what,
+	       (rc == ESLURM_NOT_SUPPORTED) ? "refused" : rc ? "another error" : "accepted",
+	       message ? message : "no message");
+	xfree(message);
+	xfree(request->partition);
+	xfree(request);
+}
+
+static void submit_jobs(void)
+{
+	if (!burst_buffer)
+		return;
+	submit("job", NO_VAL, "dfrs");
+	submit("first component", 0, "dfrs");
+	submit("second component", 1, "dfrs");
+	submit("component of another partition", 1, "other");
+	submit("component of either partition", 1, "dfrs,other");
+	submit("component of one partition twice", 1, "dfrs,dfrs");
+	submit("component of a partition with a like name", 1, "dfrs2");
+	submit("component of none", 1, NULL);
+}
+
 /* Whether a job that ended after a warning is to be queued again; end: seconds to the end of its time limit. */
 static void end_warned(const char *what, const char *partition, uint32_t state, int end)
 {
@@ -312,6 +352,7 @@ static void live(void *plugin, const char *scenario)
 	/* As slurmctld does: with its locks held, before there are jobs. */
 	pthread_mutex_lock(&the_lock);
 	printf("init %d\n", init());
+	printf("SchedulerType=%s\n", slurm_conf.schedtype);
 	printf("reconfigure %d\n", reconfigure());
 	print_ready("at first");
 	usleep(300000);
@@ -324,6 +365,7 @@ static void live(void *plugin, const char *scenario)
 	printf("threads while running %d\n", threads());
 	print_ready("then");
 	end_warned_jobs();
+	submit_jobs();
 	printf("reconfigure %d\n", reconfigure());
 	touch(2);
 	fini();

@@ -195,6 +195,87 @@ fn job_that_ends_after_its_warning_is_requeued_at_once() {
     run.assert_has("requeued by others: 0 requeued 0");
 }
 
+const ACCEPTED: &str = "hetjob: accepted, empty, answer taken";
+
+impl HostRun {
+    /// How often slurmctld was asked for a heterogeneous job, each time as it should be.
+    fn times_asked_for_hetjobs(&self) -> usize {
+        self.assert_has_not("hetjob: refused");
+        self.assert_has_not("answer lost");
+        self.assert_has_not("hetjob: accepted, a job");
+        assert_eq!(self.calls("another handler"), 0);
+        self.lines.iter().filter(|line| *line == ACCEPTED).count()
+    }
+}
+
+#[test]
+fn slurmctld_accepts_heterogeneous_jobs_and_keeps_its_configuration() {
+    for (name, scenario) in [("quiet-hetjobs", "quiet"), ("disabled-hetjobs", "disabled")] {
+        let run = run_with(name, scenario, Some(CONFIGURATION), &[]);
+        run.assert_sound();
+        assert_eq!(run.times_asked_for_hetjobs(), 1);
+        run.assert_has("SchedulerType=sched/dfrs");
+    }
+}
+
+#[test]
+fn slurmctld_is_asked_for_heterogeneous_jobs_in_each_life_of_the_plugin() {
+    let run = run_with("stuck-hetjobs", "stuck", Some(CONFIGURATION), &[]);
+    run.assert_has("alive");
+    assert_eq!(run.times_asked_for_hetjobs(), 2);
+    run.assert_has("SchedulerType=sched/dfrs");
+}
+
+#[test]
+fn slurmctld_that_cannot_be_asked_for_heterogeneous_jobs_is_left_alone() {
+    // Where there are jobs, it was asked before.
+    for scenario in ["closed", "deaf", "hostile"] {
+        let run = run_with(
+            &format!("{scenario}-hetjobs"),
+            scenario,
+            Some(CONFIGURATION),
+            &[],
+        );
+        run.assert_sound();
+        run.assert_has("init 0");
+        assert_eq!(run.times_asked_for_hetjobs(), 0);
+        run.assert_has("SchedulerType=sched/dfrs");
+    }
+    // From 25.05 on the answer would be encrypted.
+    let run = run("encrypted", Some(CONFIGURATION));
+    run.assert_sound();
+    let is_asked = SLURM_VERSION_NUMBER < 0x19_05_00;
+    assert_eq!(run.times_asked_for_hetjobs(), usize::from(is_asked));
+}
+
+#[test]
+fn component_for_dfrs_partitions_only_is_refused_at_submission() {
+    let run = run_with("withheld-hetjobs", "withheld", Some(CONFIGURATION), &[]);
+    run.assert_sound();
+    run.assert_has("submitted job: accepted, no message");
+    run.assert_has(
+        "submitted first component: refused, DFRS: heterogeneous jobs do not run in partition dfrs, which component 0 is for",
+    );
+    run.assert_has("submitted second component: refused, DFRS: heterogeneous jobs do not run in partition dfrs, which component 1 is for");
+    run.assert_has("submitted component of another partition: accepted, no message");
+    run.assert_has("submitted component of either partition: accepted, no message");
+    run.assert_has("submitted component of one partition twice: refused, DFRS");
+    run.assert_has("submitted component of a partition with a like name: accepted");
+    run.assert_has("submitted component of none: accepted");
+}
+
+#[test]
+fn no_component_is_refused_while_dfrs_starts_no_jobs() {
+    for mode in ["shadow", "off"] {
+        let name = format!("withheld-hetjobs-{mode}");
+        let configuration = CONFIGURATION.replace("full", mode);
+        let run = run_with(&name, "withheld", Some(&configuration), &[]);
+        run.assert_sound();
+        run.assert_has("submitted first component: accepted, no message");
+        run.assert_has_not(": refused");
+    }
+}
+
 #[test]
 fn without_dfrs_conf_only_backfill_runs() {
     let run = run("quiet-unconfigured", None);

@@ -349,7 +349,7 @@ static void edit_state(job_record_t *job)
 
 static void edit_job(job_record_t *job)
 {
-	switch (below(13)) {
+	switch (below(14)) {
 	case 0: job->priority = below(3); break;
 	case 1: job->time_limit = below(4) ? below(90) : (below(2) ? NO_VAL : INFINITE); break;
 	case 2: job->end_time += 60; break;
@@ -366,6 +366,7 @@ static void edit_job(job_record_t *job)
 	case 10: edit_request(job); break;
 	case 11: edit_state(job); break;
 	case 12: job->warn_flags ^= WARN_SENT; break;
+	case 13: job->het_job_id ^= 1; break;
 	}
 }
 

@@ -56,6 +56,63 @@ void print_counts(void)
 		printf("calls %s %u\n", names[i], counts[i]);
 }
 
+/* --- slurmctld's handlers of requests ------------------------------------------------------------------ */
+
+/* From 25.05 on an answer goes to the request's connection without a look whether there is one. */
+#ifdef DFRS_CONNECTION
+static int connection;
+
+__typeof__(conn_g_create(NULL)) conn_g_create(const conn_args_t *arguments)
+{
+	connection = arguments->output_fd;
+	return (void *) &connection;
+}
+
+void conn_g_destroy(__typeof__(conn_g_create(NULL)) of, bool close_ends)
+{
+	if (close_ends)
+		close(*(int *) of);
+}
+
+static bool takes_answer(const slurm_msg_t *request)
+{
+	return request->DFRS_CONNECTION && (write(*(int *) request->DFRS_CONNECTION, "no", 2) == 2);
+}
+#else
+static bool takes_answer(const slurm_msg_t *request)
+{
+	return true;
+}
+#endif
+
+void slurm_msg_t_init(slurm_msg_t *message)
+{
+	memset(message, 0, sizeof(*message));
+}
+
+static void ignore(slurm_msg_t *request)
+{
+	count_call("another handler");
+}
+
+/* As _slurm_rpc_allocate_het_job(): it decides with the first request. */
+static void allocate_hetjob(slurm_msg_t *request)
+{
+	static int accepts = -1;
+
+	if (accepts < 0)
+		accepts = !strcmp(slurm_conf.schedtype, "sched/backfill");
+	printf("hetjob: %s, %s, answer %s\n", accepts ? "accepted" : "refused",
+	       request->data ? "a job" : "empty", takes_answer(request) ? "taken" : "lost");
+}
+
+slurmctld_rpc_t slurmctld_rpcs[] = {
+	{ .msg_type = REQUEST_RESOURCE_ALLOCATION, .func = ignore },
+	{ .msg_type = REQUEST_HET_JOB_ALLOCATION, .func = allocate_hetjob },
+	{ .msg_type = REQUEST_BUILD_INFO, .func = ignore },
+	{ 0 }
+};
+
 /* --- slurmctld's functions -------------------------------------------------------------------------- */
 
 /* From 23.11 on. */

@@ -13,7 +13,7 @@
  * words stay. names: which cores a job has in name. yields: where they are shown. requests: what
  * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
  * jobs hold some. limits: what is taken off a time limit again. cores: which jobs reservations of
- * cores keep off. overlapping: which reservations keep jobs of others off. preemption: whether a
+ * cores keep off. hetjobs: which components of heterogeneous jobs wait for ever, and what they show. overlapping: which reservations keep jobs of others off. preemption: whether a
  * start may end jobs.
  * Prints what was found; a test looks at it.
  */
@@ -877,8 +877,8 @@ static void print_flags(const char *what)
 	dfrs_snapshot_t snapshot = look(view, NULL);
 	uint32_t flags = snapshot.jobs->flags;
 
-	printf("%s: requeue %d cron %d devices %d\n", what, !!(flags & DFRS_JOB_REQUEUE),
-	       !!(flags & DFRS_JOB_CRON), !!(flags & DFRS_JOB_HOLDS_GRES));
+	printf("%s: requeue %d cron %d devices %d component %d\n", what, !!(flags & DFRS_JOB_REQUEUE),
+	       !!(flags & DFRS_JOB_CRON), !!(flags & DFRS_JOB_HOLDS_GRES), !!(flags & DFRS_JOB_COMPONENT));
 	dfrs_snapshot_free(&snapshot);
 	dfrs_view_destroy(view);
 }
@@ -898,6 +898,8 @@ static void devices(void)
 	list_append(job->gres_list_alloc, job);
 	print_flags("a device");
 	FREE_NULL_LIST(job->gres_list_alloc);
+	job->het_job_id = 1;
+	print_flags("of a heterogeneous job");
 }
 
 /* --- requests -------------------------------------------------------------------------------------------- */
@@ -1190,6 +1192,67 @@ static void preemption(void)
 	printf("completing: %d of 2\n", bit_set_count(cg_node_bitmap));
 }
 
+/* --- heterogeneous jobs ---------------------------------------------------------------------------------- */
+
+static void print_components(const char *what)
+{
+	printf("%s:", what);
+	for (uint32_t id = 1; id <= 2; id++) {
+		job_record_t *job = find_job_record(id);
+		bool ours = dfrs_managed_partition(job, PARTITIONS);
+		bool waits = dfrs_hetjob_cannot_start(job, PARTITIONS);
+
+		printf(" %u %s, %s, %s;", id, ours ? "ours" : "not ours",
+		       waits ? "waits for ever" : "goes on", job->state_desc ? job->state_desc : "no reason");
+	}
+	printf("\n");
+}
+
+static void add_to_partition(job_record_t *job, const char *partition)
+{
+	if (!job->part_ptr_list)
+		job->part_ptr_list = list_create(NULL);
+	list_append(job->part_ptr_list, find_part_record((char *) partition));
+}
+
+static void hetjobs(void)
+{
+	job_record_t *job, *leader;
+
+	make_nodes(4);
+	leader = new_job(1);
+	job = new_job(2);
+	leader->part_ptr = job->part_ptr = find_part_record("other");
+	print_components("two jobs");
+	leader->het_job_id = job->het_job_id = 1;
+	job->het_job_offset = 1;
+	print_components("without a list");
+	leader->het_job_list = list_create(NULL);
+	list_append(leader->het_job_list, leader);
+	list_append(leader->het_job_list, job);
+	print_components("elsewhere");
+	job->part_ptr = find_part_record("dfrs");
+	print_components("one here");
+	leader->part_ptr = job->part_ptr;
+	job->part_ptr = find_part_record("other");
+	print_components("the leader here");
+	leader->part_ptr = job->part_ptr;
+	print_components("moved away");
+	add_to_partition(job, "dfrs");
+	add_to_partition(job, "other");
+	print_components("in either");
+	list_flush(job->part_ptr_list);
+	add_to_partition(job, "dfrs");
+	add_to_partition(job, "dfrs2");
+	print_components("in two of ours");
+	job->job_state = JOB_RUNNING;
+	print_components("running");
+	job->job_state = JOB_PENDING;
+	leader->priority = 0;
+	leader->state_desc = xstrdup("held by its user");
+	print_components("held");
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -1232,6 +1295,8 @@ int main(int argc, char **argv)
 		begin();
 	else if (!strcmp(scenario, "devices"))
 		devices();
+	else if (!strcmp(scenario, "hetjobs"))
+		hetjobs();
 	else if (!strcmp(scenario, "limits"))
 		limits();
 	else if (!strcmp(scenario, "preemption"))

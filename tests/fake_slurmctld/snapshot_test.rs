@@ -440,13 +440,53 @@ fn requeued_job_starts_at_once_unless_its_begin_time_was_set() {
 fn crontab_and_device_flags_are_reported() {
     let lines = run(&build::SNAPSHOT_TEST, "devices");
     for line in [
-        "plain: requeue 1 cron 0 devices 0",
-        "of a crontab: requeue 0 cron 1 devices 0",
-        "no devices: requeue 0 cron 1 devices 0",
-        "a device: requeue 0 cron 1 devices 1",
+        "plain: requeue 1 cron 0 devices 0 component 0",
+        "of a crontab: requeue 0 cron 1 devices 0 component 0",
+        "no devices: requeue 0 cron 1 devices 0 component 0",
+        "a device: requeue 0 cron 1 devices 1 component 0",
+        "of a heterogeneous job: requeue 0 cron 1 devices 0 component 1",
     ] {
         assert_has(&lines, line);
     }
+}
+
+#[test]
+fn heterogeneous_job_with_a_component_for_dfrs_partitions_only_is_left_out_of_backfill() {
+    let lines = run(&build::SNAPSHOT_TEST, "hetjobs");
+    let goes_on = "not ours, goes on, no reason";
+    let waits_for = |component: &str| {
+        format!(
+            "not ours, waits for ever, DFRS: waits for component {component}, which does not start in partition dfrs"
+        )
+    };
+    for line in [
+        format!("two jobs: 1 {goes_on}; 2 {goes_on};"),
+        format!("without a list: 1 {goes_on}; 2 {goes_on};"),
+        format!("elsewhere: 1 {goes_on}; 2 {goes_on};"),
+        // Why the other one waits is said by the pass, which has it in its snapshot.
+        format!(
+            "one here: 1 {}; 2 ours, waits for ever, no reason;",
+            waits_for("1+1")
+        ),
+        format!("moved away: 1 {goes_on}; 2 {goes_on};"),
+        format!("in either: 1 {goes_on}; 2 {goes_on};"),
+        format!(
+            "in two of ours: 1 {}; 2 ours, waits for ever, no reason;",
+            waits_for("1+1")
+        ),
+        format!("running: 1 {goes_on}; 2 {goes_on};"),
+        "held: 1 not ours, waits for ever, held by its user; 2 ours, waits for ever, no reason;"
+            .to_owned(),
+    ] {
+        assert_has(&lines, &line);
+    }
+    let leader = lines
+        .iter()
+        .find(|line| line.starts_with("the leader here: 1 ours, waits"));
+    assert!(
+        leader.is_some_and(|line| line.contains(&waits_for("1+0"))),
+        "{lines:?}"
+    );
 }
 
 #[test]

@@ -11,8 +11,9 @@ use crate::program;
 
 /// All that `sched_dfrs.so` is to show: what is a scheduler plugin's (`src/interfaces/sched_plugin.c` of Slurm
 /// 24.11), and what `burst_buffer_dfrs.so` calls.
-const EXPORTS: [&str; 8] = [
+const EXPORTS: [&str; 9] = [
     "dfrs_ends",
+    "dfrs_refuses",
     "dfrs_withholds",
     "fini",
     "init",

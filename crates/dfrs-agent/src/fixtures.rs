@@ -72,6 +72,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         admin_hold: false,
         cron: false,
         holds_gres: false,
+        component: false,
         array: 0,
         array_task: 0,
         array_throttle: 0,

@@ -30,10 +30,13 @@ pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
 /// it is. A resumption would undo the hold, and a requeue would leave the job waiting for its
 /// release. A job that its own user holds is preempted as if it were not held: a hold does not
 /// choose the mobility (`AllowMobility`). A job that holds devices is not parked: Slurm would give
-/// the node to a job that wants all of it, and the devices would not be free.
+/// the node to a job that wants all of it, and the devices would not be free. A component of a
+/// heterogeneous job, which was started before its partition was DFRS's, stays where it is: the
+/// others would wait for it, and it would not start again.
 #[must_use]
 pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
-    if job.admin_hold && job.state == ObservedState::Running {
+    let is_held = job.admin_hold && job.state == ObservedState::Running;
+    if is_held || job.component {
         return Mobility::Never;
     }
     match mobility(job, config) {

@@ -66,6 +66,8 @@ pub struct ObservedJob {
     /// Has devices (GRES), though it may not have requested them: they do not go to swap with its
     /// memory.
     pub holds_gres: bool,
+    /// Of a heterogeneous job, whose other components go on whatever becomes of this one.
+    pub component: bool,
     /// The array's job id (Slurm's `array_job_id`); 0: not of an array.
     pub array: u32,
     /// Its index in its array; 0 also if it has none, or stands for several.

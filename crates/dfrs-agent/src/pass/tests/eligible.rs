@@ -129,3 +129,21 @@ fn a_job_with_devices_is_not_parked() {
     assert_eq!(cluster.state(1), ObservedState::Running);
     assert_eq!(cluster.state(2), ObservedState::Pending);
 }
+
+#[test]
+fn a_component_of_a_heterogeneous_job_is_neither_parked_nor_requeued() {
+    for comment in ["dfrs:park", "dfrs:restart", "dfrs:checkpoint"] {
+        let mut cluster = TestCluster::new(1);
+        let whole = |id| job(id, 1).requesting(|request| request.memory = 900);
+        cluster.submit(ObservedJob {
+            component: true,
+            comment: comment.to_owned(),
+            ..whole(1)
+        });
+        cluster.run(20);
+        cluster.submit(whole(2));
+        cluster.run(100);
+        assert_eq!(cluster.state(1), ObservedState::Running, "{comment}");
+        assert_eq!(cluster.state(2), ObservedState::Pending, "{comment}");
+    }
+}
