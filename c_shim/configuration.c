@@ -170,6 +170,8 @@ static uint32_t flags_of(const part_record_t *partition)
 
 	if (partition->max_share == (SHARED_FORCE | 1))
 		flags |= DFRS_PARTITION_FORCED_TO_ONE;
+	if ((partition->max_share & ~SHARED_FORCE) == 1)
+		flags |= DFRS_PARTITION_SHARES_NO_CORES;
 	if (dfrs_topology_exclusive(partition))
 		flags |= DFRS_PARTITION_EXCLUSIVE_TOPOLOGY;
 	if (dfrs_powers_down_on_idle(partition))

@@ -137,11 +137,12 @@ typedef struct {
 
 typedef struct {
 	uint32_t index;
-	/* Nodes that are powered down or on their way count as DOWN, and those with jobs of other partitions, beside
-	 * which Slurm starts none of these, as DRAINING. */
+	/* Nodes that are powered down or on their way count as DOWN, and those that have left their partitions as
+	 * DRAINING. */
 	uint32_t state;
 	uint32_t all_cpus; /* that Slurm gives to jobs of any partition */
 	uint32_t cpus; /* that jobs may use; no more than MaxCPUsPerNode= of its partition */
+	uint32_t others_cpus; /* of all_cpus, those that jobs of other partitions have for themselves */
 	uint32_t name; /* offset into strings */
 	uint64_t memory; /* MiB that jobs may use */
 	uint64_t allocated_memory; /* MiB that Slurm counts as used on it, by all jobs */
@@ -193,6 +194,7 @@ enum {
 	DFRS_PARTITION_EXCLUSIVE_TOPOLOGY = 1 << 1, /* Exclusive=TOPO */
 	DFRS_PARTITION_POWERS_DOWN_ON_IDLE = 1 << 2, /* PowerDownOnIdle */
 	DFRS_PARTITION_TAKES_JOBS = 1 << 3, /* its state lets Slurm start jobs there */
+	DFRS_PARTITION_SHARES_NO_CORES = 1 << 4, /* OverSubscribe=NO, or with 1: its jobs have cores of their own */
 };
 
 /* SuspendTime: none of its own, none at all, some */

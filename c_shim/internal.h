@@ -172,9 +172,15 @@ void dfrs_limits_count_again(job_record_t *job);
 
 /* Whether the plugin is loaded and has its records. */
 bool dfrs_select_ready(void);
+/* CPUs of the cores that jobs of partitions hold on the node for which is_ours() is false; a read lock suffices. */
+uint32_t dfrs_select_others_cpus(int node_index,
+				 bool (*is_ours)(const part_record_t *, const void *),
+				 const void *context);
 /* The node_req of all jobs on a node together: if it is not 0, a job is there that shares no core, and none of a
- * partition with OverSubscribe=FORCE may start; a read lock suffices. */
-uint32_t dfrs_select_claims(int node_index);
+ * partition with OverSubscribe=FORCE may start (_verify_node_state() of 22.05 to 26.05). Returns it, and makes Slurm forget
+ * it until dfrs_select_add_claims(). */
+uint32_t dfrs_select_take_claims(int node_index);
+void dfrs_select_add_claims(int node_index, uint32_t claims);
 /* MiB counted as used on a node by all jobs; a read lock suffices. */
 uint64_t dfrs_select_memory(int node_index);
 void dfrs_select_add_memory(int node_index, uint64_t memory);

@@ -47,7 +47,7 @@ typedef struct {
 	bitstr_t *own; /* their nodes */
 	bitstr_t *nodes; /* and those that their jobs hold besides */
 	bool holds_others; /* there are such */
-	uint32_t *claims; /* of their jobs, by node, as dfrs_select_claims(); NULL: none has any */
+	bitstr_t *shared; /* of their nodes, those that are in other partitions, too; NULL: there are none */
 	dfrs_equipment_t least; /* that any node of the cluster is configured with */
 	uint64_t digest; /* of what, besides the job, decides which nodes it may use */
 } dfrs_scope_t;
@@ -55,8 +55,10 @@ typedef struct {
 /* partitions: comma-separated names. Needs read locks. */
 void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now);
 void dfrs_scope_close(dfrs_scope_t *scope);
-/* Whether the node has left its partitions, or has a job of others beside which Slurm starts none of these. */
+/* Whether the node has left its partitions. */
 bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node);
+/* CPUs of this node that jobs of other partitions have for themselves. */
+uint32_t dfrs_scope_others_cpus(const dfrs_scope_t *scope, int node);
 /* CPUs of this node that its partitions let jobs use (MaxCPUsPerNode); UINT32_MAX: all. */
 uint32_t dfrs_scope_max_cpus(const dfrs_scope_t *scope, int node);
 /* As dfrs_managed_partition(). */

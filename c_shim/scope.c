@@ -36,6 +36,19 @@ static int add_partition(void *record, void *argument)
 	return 0;
 }
 
+static dfrs_scoped_t *find_scoped(const dfrs_scope_t *scope, const part_record_t *record)
+{
+	for (uint32_t i = 0; i < scope->count; i++)
+		if (scope->partitions[i].record == record)
+			return &scope->partitions[i];
+	return NULL;
+}
+
+static bool is_scoped(const part_record_t *partition, const void *scope)
+{
+	return find_scoped(scope, partition) != NULL;
+}
+
 /* --- reservations ------------------------------------------------------------------------------------ */
 
 static bool floats(const slurmctld_resv_t *reservation)
@@ -138,21 +151,6 @@ static int add_configuration(void *record, void *argument)
 
 /* --- nodes that have left their partition ---------------------------------------------------------------- */
 
-/* Claims of jobs from before OverSubscribe=FORCE: they go when the jobs are hidden. */
-static void add_claims(dfrs_scope_t *scope, const job_resources_t *resources)
-{
-	uint32_t host = 0;
-
-	if (!scope->claims)
-		scope->claims = xcalloc(MAX(node_record_count, 1), sizeof(*scope->claims));
-	DFRS_FOR_EACH_BIT(node, resources->node_bitmap) {
-		if (host >= resources->nhosts)
-			break;
-		if (resources->cpus[host++])
-			scope->claims[node] += resources->node_req;
-	}
-}
-
 static int add_held_nodes(void *record, void *argument)
 {
 	const job_record_t *job = record;
@@ -164,8 +162,6 @@ static int add_held_nodes(void *record, void *argument)
 	if (!holds || !dfrs_scope_of(opening->scope, job))
 		return 0;
 	bit_or(opening->scope->nodes, resources->node_bitmap);
-	if ((resources->node_req != NODE_CR_AVAILABLE) && dfrs_holds_cores(job))
-		add_claims(opening->scope, resources);
 	return 0;
 }
 
@@ -185,6 +181,23 @@ static void add_all_held_nodes(opening_t *opening)
 	}
 }
 
+/* --- nodes that other partitions have, too ---------------------------------------------------------------- */
+
+static int add_shared_nodes(void *record, void *argument)
+{
+	const part_record_t *partition = record;
+	const opening_t *opening = argument;
+	dfrs_scope_t *scope = opening->scope;
+
+	if (!partition->node_bitmap || is_scoped(partition, scope) ||
+	    !bit_overlap_any(partition->node_bitmap, scope->own))
+		return 0;
+	if (!scope->shared)
+		scope->shared = bit_alloc(MAX(node_record_count, 1));
+	bit_or(scope->shared, partition->node_bitmap);
+	return 0;
+}
+
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
 void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
@@ -202,6 +215,7 @@ void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
 		return;
 	scope->partitions = xcalloc(MAX(list_count(part_list), 1), sizeof(*scope->partitions));
 	(void) list_for_each_ro(part_list, add_partition, &opening);
+	(void) list_for_each_ro(part_list, add_shared_nodes, &opening);
 	add_all_held_nodes(&opening);
 	if (resv_list)
 		(void) list_for_each_ro(resv_list, add_reservation, &opening);
@@ -220,17 +234,21 @@ void dfrs_scope_close(dfrs_scope_t *scope)
 	xfree(scope->partitions);
 	FREE_NULL_BITMAP(scope->own);
 	FREE_NULL_BITMAP(scope->nodes);
-	xfree(scope->claims);
+	FREE_NULL_BITMAP(scope->shared);
 }
 
 /* --- a node's partitions --------------------------------------------------------------------------------- */
 
 bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node)
 {
-	uint32_t own = scope->claims ? scope->claims[node] : 0;
+	return !bit_test(scope->own, node);
+}
 
-	return !bit_test(scope->own, node) ||
-	       (dfrs_select_ready() && (dfrs_select_claims(node) > own));
+uint32_t dfrs_scope_others_cpus(const dfrs_scope_t *scope, int node)
+{
+	if (!scope->shared || !bit_test(scope->shared, node) || !dfrs_select_ready())
+		return 0;
+	return dfrs_select_others_cpus(node, is_scoped, scope);
 }
 
 uint32_t dfrs_scope_max_cpus(const dfrs_scope_t *scope, int node)
@@ -251,19 +269,6 @@ uint32_t dfrs_scope_max_cpus(const dfrs_scope_t *scope, int node)
 }
 
 /* --- a job's partition ------------------------------------------------------------------------------------ */
-
-static dfrs_scoped_t *find_scoped(const dfrs_scope_t *scope, const part_record_t *record)
-{
-	for (uint32_t i = 0; i < scope->count; i++)
-		if (scope->partitions[i].record == record)
-			return &scope->partitions[i];
-	return NULL;
-}
-
-static bool is_scoped(const part_record_t *partition, const void *scope)
-{
-	return find_scoped(scope, partition) != NULL;
-}
 
 dfrs_scoped_t *dfrs_scope_of(const dfrs_scope_t *scope, const job_record_t *job)
 {

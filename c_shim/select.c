@@ -56,9 +56,48 @@ bool dfrs_select_ready(void)
 	return cons_tres.nodes && *cons_tres.nodes && *cons_tres.parts;
 }
 
-uint32_t dfrs_select_claims(int node_index)
+uint32_t dfrs_select_take_claims(int node_index)
 {
-	return (*cons_tres.nodes)[node_index].node_state;
+	uint32_t claims = (*cons_tres.nodes)[node_index].node_state;
+
+	(*cons_tres.nodes)[node_index].node_state = NODE_CR_AVAILABLE;
+	return claims;
+}
+
+void dfrs_select_add_claims(int node_index, uint32_t claims)
+{
+	(*cons_tres.nodes)[node_index].node_state += claims;
+}
+
+static void add_cores_held(bitstr_t **held, const part_res_record_t *partition, int node_index)
+{
+	for (int row = 0; partition->row && (row < partition->num_rows); row++) {
+		bitstr_t **cores = partition->row[row].row_bitmap;
+
+		if (!cores || !cores[node_index])
+			continue;
+		if (!*held)
+			*held = bit_copy(cores[node_index]);
+		else if (bit_size(*held) == bit_size(cores[node_index]))
+			bit_or(*held, cores[node_index]);
+	}
+}
+
+uint32_t dfrs_select_others_cpus(int node_index,
+				 bool (*is_ours)(const part_record_t *, const void *),
+				 const void *context)
+{
+	const node_record_t *node = node_record_table_ptr[node_index];
+	bitstr_t *held = NULL;
+	uint32_t cores = 0;
+
+	for (part_res_record_t *it = *cons_tres.parts; it; it = it->next)
+		if (!is_ours(it->part_ptr, context))
+			add_cores_held(&held, it, node_index);
+	if (held)
+		cores = (uint32_t) bit_set_count(held);
+	FREE_NULL_BITMAP(held);
+	return cores * MAX(node->tpc, 1);
 }
 
 uint64_t dfrs_select_memory(int node_index)

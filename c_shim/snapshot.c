@@ -132,6 +132,7 @@ static void add_nodes(builder_t *builder)
 			continue;
 		dfrs_record_node(&entry, node, index);
 		entry.cpus = MIN(entry.cpus, dfrs_scope_max_cpus(&builder->scope, index));
+		entry.others_cpus = dfrs_scope_others_cpus(&builder->scope, index);
 		/* What is there stays, nothing new comes. */
 		if ((entry.state == DFRS_NODE_UP) && dfrs_scope_is_others(&builder->scope, index))
 			entry.state = DFRS_NODE_DRAINING;

@@ -216,6 +216,22 @@ static int select_on_completing_nodes(job_record_t *job)
 	return rc;
 }
 
+/* Jobs of other partitions that share no core keep theirs; only beside them Slurm starts no job of
+ * OverSubscribe=FORCE. */
+static int select_beside_others(job_record_t *job, const layout_t *layout)
+{
+	uint32_t *claims = xcalloc(layout->count, sizeof(*claims));
+	int rc;
+
+	for (uint32_t i = 0; i < layout->count; i++)
+		claims[i] = dfrs_select_take_claims(layout->allocs[i].node);
+	rc = select_on_completing_nodes(job);
+	for (uint32_t i = 0; i < layout->count; i++)
+		dfrs_select_add_claims(layout->allocs[i].node, claims[i]);
+	xfree(claims);
+	return rc;
+}
+
 static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 {
 	request_t user = take_request(job->details);
@@ -229,7 +245,7 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 	/* A job that is CONFIGURING before stays it, and no prolog message leaves with figures of
 	 * the skeleton. */
 	dfrs_state_set_flag(job, JOB_CONFIGURING);
-	rc = select_on_completing_nodes(job);
+	rc = select_beside_others(job, layout);
 	dfrs_limits_restore(job, limits);
 	if (rc)
 		dfrs_state_unset_flag(job, JOB_CONFIGURING);

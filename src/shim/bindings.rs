@@ -171,6 +171,7 @@ pub struct dfrs_node_t {
     pub state: u32,
     pub all_cpus: u32,
     pub cpus: u32,
+    pub others_cpus: u32,
     pub name: u32,
     pub memory: u64,
     pub allocated_memory: u64,
@@ -184,7 +185,9 @@ const _: () = {
     ["Offset of field: dfrs_node_t::all_cpus"]
         [::std::mem::offset_of!(dfrs_node_t, all_cpus) - 8usize];
     ["Offset of field: dfrs_node_t::cpus"][::std::mem::offset_of!(dfrs_node_t, cpus) - 12usize];
-    ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 16usize];
+    ["Offset of field: dfrs_node_t::others_cpus"]
+        [::std::mem::offset_of!(dfrs_node_t, others_cpus) - 16usize];
+    ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 20usize];
     ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 24usize];
     ["Offset of field: dfrs_node_t::allocated_memory"]
         [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 32usize];
@@ -293,6 +296,7 @@ pub const DFRS_PARTITION_FORCED_TO_ONE: _bindgen_ty_6 = 1;
 pub const DFRS_PARTITION_EXCLUSIVE_TOPOLOGY: _bindgen_ty_6 = 2;
 pub const DFRS_PARTITION_POWERS_DOWN_ON_IDLE: _bindgen_ty_6 = 4;
 pub const DFRS_PARTITION_TAKES_JOBS: _bindgen_ty_6 = 8;
+pub const DFRS_PARTITION_SHARES_NO_CORES: _bindgen_ty_6 = 16;
 pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
 pub const DFRS_IDLE_AS_ALL: _bindgen_ty_7 = 0;
 pub const DFRS_IDLE_STAYS_UP: _bindgen_ty_7 = 1;

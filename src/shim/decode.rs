@@ -73,6 +73,7 @@ impl<'a> Arrays<'a> {
             up: raw.state == bindings::DFRS_NODE_UP,
             down: raw.state == bindings::DFRS_NODE_DOWN,
             all_cpus: raw.all_cpus,
+            others_cpus: raw.others_cpus,
             cpus: raw.cpus,
             memory: raw.memory,
             allocated_memory_mib: raw.allocated_memory,

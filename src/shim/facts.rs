@@ -92,6 +92,7 @@ fn partition(
         powers_down_on_idle: has(bindings::DFRS_PARTITION_POWERS_DOWN_ON_IDLE),
         idle: idle(raw.idle),
         takes_jobs: has(bindings::DFRS_PARTITION_TAKES_JOBS),
+        shares_no_cores: has(bindings::DFRS_PARTITION_SHARES_NO_CORES),
         nodes: members.iter().map(|&index| index as usize).collect(),
         ..SlurmPartition::default()
     }

@@ -6,26 +6,9 @@
 
 load helpers
 
-# with_scheduler FILE: restarts slurmctld with this scheduler.conf.
-with_scheduler() {
-	local ready
-	ready=$(times_ready)
-	controller sh -c "cp $1 /etc/slurm/scheduler.conf && /opt/cluster/service slurmctld restart"
-	wait_until 60 was_ready_more_often_than "$ready"
-	wait_for_idle_nodes 60
-}
+setup_file() { schedule_beside; }
 
-# A journal of its own: DFRS has other nodes here, and a journal keeps to those that it began with.
-setup_file() {
-	controller cp /etc/slurm/scheduler.conf /etc/slurm/scheduler.conf.before
-	controller sed -i.before 's#^Journal=.*#Journal=/var/log/slurm/dfrs-beside.jsonl#' /etc/slurm/dfrs.conf
-	with_scheduler /opt/conf/beside.conf
-}
-
-teardown_file() {
-	controller mv /etc/slurm/dfrs.conf.before /etc/slurm/dfrs.conf
-	with_scheduler /etc/slurm/scheduler.conf.before
-}
+teardown_file() { schedule_alone; }
 
 teardown() {
 	controller sed -i 's/^Mode=.*/Mode=full/' /etc/slurm/dfrs.conf

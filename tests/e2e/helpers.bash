@@ -189,6 +189,30 @@ close_partition() {
 	reconfigure
 }
 
+# with_scheduler FILE: restarts slurmctld with this scheduler.conf.
+with_scheduler() {
+	local ready
+	ready=$(times_ready)
+	controller sh -c "cp $1 /etc/slurm/scheduler.conf && /opt/cluster/service slurmctld restart"
+	wait_until 60 was_ready_more_often_than "$ready"
+	wait_for_idle_nodes 60
+}
+
+# schedule_beside [SED-SCRIPT]: DFRS for a partition beside that of Slurm's backfill, docker/conf/beside.conf changed by
+# the script. A journal of its own: DFRS has other nodes here, and a journal keeps to those that it began with.
+schedule_beside() {
+	controller cp /etc/slurm/scheduler.conf /etc/slurm/scheduler.conf.before
+	controller sed -i.before 's#^Journal=.*#Journal=/var/log/slurm/dfrs-beside.jsonl#' /etc/slurm/dfrs.conf
+	controller sh -c 'sed "$1" /opt/conf/beside.conf >/tmp/beside.conf' sed "${1:-}"
+	with_scheduler /tmp/beside.conf
+}
+
+# All nodes are of DFRS's partition again.
+schedule_alone() {
+	controller mv /etc/slurm/dfrs.conf.before /etc/slurm/dfrs.conf
+	with_scheduler /etc/slurm/scheduler.conf.before
+}
+
 # Seconds from a job's submission to its start, by Slurm's own clock.
 seconds_until_start() {
 	local submitted started

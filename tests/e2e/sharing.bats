@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Nodes on which jobs of DFRS and others meet: those of before OverSubscribe=FORCE:1, and those of other partitions.
+# Nodes on which jobs of DFRS and others meet for a while; shared_nodes.bats has those that do for good.
 
 load helpers
 
@@ -33,19 +33,6 @@ started_beside() {
 	change_partitions 's/OverSubscribe=NO/OverSubscribe=FORCE:1/'
 	started_beside n1
 	[ "$(state "$old")" = RUNNING ]
-}
-
-@test "node takes no job until the job of another partition there has ended" {
-	controller sh -c "echo 'PartitionName=old Nodes=n1 MaxTime=20 State=UP' >>/etc/slurm/scheduler.conf"
-	reconfigure
-	old=$(submit --partition=old --ntasks=1 --mem=100 --time=20 -- "sleep 20")
-	wait_for_state "$old" RUNNING 60
-	controller scontrol update partition=old state=down
-	elsewhere=$(submit --ntasks=1 --mem=50 --time=2 -- "hostname")
-	wait_for_state "$elsewhere" COMPLETED 20
-	[ "$(output "$elsewhere")" != n1 ]
-	wait_for_state "$old" COMPLETED 60
-	started_beside n1
 }
 
 @test "node given to another partition takes jobs there when those of DFRS have ended" {

@@ -140,6 +140,7 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
         down: false,
         all_cpus: 4,
         cpus: 4,
+        others_cpus: 0,
         memory: 1000,
         allocated_memory_mib: 0,
     };

@@ -240,7 +240,7 @@ pub fn core_node(position: usize, facts: &PassFacts) -> Node {
     let undecided = undecided_memory(position, facts);
     Node {
         name: node.name.clone(),
-        cpu: Cores(u64::from(node.cpus) * MICROCORES),
+        cpu: Cores(u64::from(node.cpus_left()) * MICROCORES),
         memory: Bytes(node.memory * MIB),
         swap: swap_for_plans(position, facts),
         held_memory: Bytes((facts.seen.memory_of_others(position) + undecided) * MIB),

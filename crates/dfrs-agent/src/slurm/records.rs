@@ -210,6 +210,8 @@ pub struct ObservedNode {
     pub all_cpus: u32,
     /// CPUs that jobs may use, no more than all.
     pub cpus: u32,
+    /// Of all CPUs, those that jobs of other partitions have for themselves.
+    pub others_cpus: u32,
     /// MiB that jobs may use.
     pub memory: u64,
     /// MiB that Slurm counts as used.
@@ -221,6 +223,13 @@ impl ObservedNode {
     #[must_use]
     pub fn drains(&self) -> bool {
         !self.up && !self.down
+    }
+
+    /// CPUs that jobs may use now: what jobs of other partitions leave.
+    #[must_use]
+    pub fn cpus_left(&self) -> u32 {
+        self.cpus
+            .min(self.all_cpus.saturating_sub(self.others_cpus))
     }
 
     /// Whether it has another amount of memory (MiB) than a job is for, if the job is for one.

@@ -135,6 +135,9 @@ fn partition(record: &ScontrolRecord, nodes: Vec<usize>) -> SlurmPartition {
     SlurmPartition {
         name: record.get("PartitionName").to_owned(),
         is_forced_to_one: is("OverSubscribe", "FORCE:1"),
+        shares_no_cores: ["NO", "YES:1", "FORCE:1"]
+            .iter()
+            .any(|it| is("OverSubscribe", it)),
         has_exclusive_topology: is("ExclusiveTopo", "YES"),
         powers_down_on_idle: is("PowerDownOnIdle", "YES"),
         idle: idle(record.get("SuspendTime")),

@@ -103,6 +103,8 @@ pub struct SlurmPartition {
     pub name: String,
     /// `OverSubscribe=FORCE:1`.
     pub is_forced_to_one: bool,
+    /// `OverSubscribe=NO`, or with 1 job to a core: jobs have cores of their own.
+    pub shares_no_cores: bool,
     /// `Exclusive=TOPO`.
     pub has_exclusive_topology: bool,
     /// `PowerDownOnIdle`.

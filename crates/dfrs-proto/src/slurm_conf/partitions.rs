@@ -28,23 +28,50 @@ pub(super) fn exclusive_topology(examination: &mut Examination<'_>, partition: &
     }
 }
 
-/// Whether Slurm itself starts jobs on nodes of DFRS: it does not know which cores DFRS's jobs use.
+/// Which other partitions have its nodes, too. Jobs that have cores of their own may be there, and
+/// DFRS's get the CPUs that they leave. Slurm does not know which cores DFRS's jobs use: those that
+/// share cores would be put on the same ones.
 pub(super) fn shared_nodes(examination: &mut Examination<'_>, partition: &SlurmPartition) {
     let name = &partition.name;
+    let has_whole_nodes = examination.gives_whole_nodes(name);
+    for other in others_on(partition, examination) {
+        let other_name = &other.name;
+        if has_whole_nodes || !other.shares_no_cores {
+            examination.refuse(
+                About::of(partition),
+                format!("slurm.conf: PartitionName={other_name} shares nodes with {name}, which DFRS schedules"),
+                if has_whole_nodes {
+                    "give it other nodes or State=DOWN"
+                } else {
+                    "write OverSubscribe=NO for it, or give it other nodes or State=DOWN"
+                },
+            );
+        } else if !may_preempt(other, partition, examination) {
+            examination.warn(
+                About::of(partition),
+                format!("slurm.conf: PartitionName={other_name} shares nodes with {name}: its jobs wait for memory that jobs of {name} hold"),
+                "let it preempt them: PreemptType=preempt/partition_prio, a higher PriorityTier=, and PreemptMode=REQUEUE for the other; or live with it",
+            );
+        }
+    }
+}
+
+/// The partitions on its nodes in which Slurm itself starts jobs.
+fn others_on<'a>(
+    partition: &SlurmPartition,
+    examination: &Examination<'a>,
+) -> Vec<&'a SlurmPartition> {
     let config = examination.config;
     let is_scheduled = |name: &str| config.is_some_and(|config| config.schedules(name));
-    let others = examination.facts.partitions.iter().filter(|other| {
-        other.takes_jobs && !is_scheduled(&other.name) && other.overlaps(partition)
-    });
-    for SlurmPartition { name: other, .. } in others {
-        examination.refuse(
-            About::of(partition),
-            format!(
-                "slurm.conf: PartitionName={other} shares nodes with {name}, which DFRS schedules"
-            ),
-            "give it other nodes or State=DOWN",
-        );
-    }
+    let others = examination.facts.partitions.iter();
+    let others = others.filter(|other| other.takes_jobs && !is_scheduled(&other.name));
+    others.filter(|other| other.overlaps(partition)).collect()
+}
+
+/// Whether Slurm ends jobs of one partition for those of another that wait.
+fn may_preempt(by: &SlurmPartition, of: &SlurmPartition, examination: &Examination<'_>) -> bool {
+    let by_partition = examination.facts.preempt_type == "preempt/partition_prio";
+    by_partition && by.tier > of.tier && of.has_preemption
 }
 
 /// Whether jobs that get whole nodes have nodes of their own: those that share them would take them
@@ -81,7 +108,11 @@ pub(super) fn tiers(examination: &mut Examination<'_>, partition: &SlurmPartitio
 /// Whether users may think that jobs end others.
 pub(super) fn preemption(examination: &mut Examination<'_>, partition: &SlurmPartition) {
     let (name, by) = (&partition.name, examination.facts.preempt_type.as_str());
-    if partition.has_preemption && !["", "preempt/none"].contains(&by) {
+    let others = others_on(partition, examination);
+    let is_meant = others
+        .into_iter()
+        .any(|other| may_preempt(other, partition, examination));
+    if partition.has_preemption && !is_meant && !["", "preempt/none"].contains(&by) {
         examination.warn(
             About::of(partition),
             format!("slurm.conf: PreemptType={by}: jobs of {name} neither preempt nor are preempted: they share"),

@@ -120,6 +120,7 @@ impl TrialScenario {
                     down: false,
                     all_cpus: group.cpus,
                     cpus: group.cpus,
+                    others_cpus: 0,
                     memory: group.memory_mib,
                     allocated_memory_mib: 0,
                 };

@@ -56,7 +56,7 @@ impl JournalNodes {
         let mut capacities = vec![(0.0, 0.0); known];
         for node in observation.nodes() {
             let capacity = (
-                f64::from(node.cpus),
+                f64::from(node.cpus_left()),
                 as_number(Bytes(node.memory.saturating_mul(1 << 20))),
             );
             match self.place(&node.name) {

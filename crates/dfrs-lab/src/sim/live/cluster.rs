@@ -147,6 +147,7 @@ impl LiveCluster {
                 down: false,
                 all_cpus: self.cpus,
                 cpus: self.cpus,
+                others_cpus: 0,
                 memory: NODE_MIB,
                 allocated_memory_mib: 0,
             };
