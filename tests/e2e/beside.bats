@@ -35,7 +35,6 @@ each_is() { [ "$(of_each "$1" %T)" = "$2" ]; }
 runs_hetjob() {
 	local job
 	job=$(submit_hetjob "$1" "$2" -- "srun --het-group=0,1 hostname")
-	# Backfill looks every 30 s.
 	wait_until 90 each_is "$job" COMPLETED
 	[ "$(output "$job" | sort | xargs)" = "n3 n4" ]
 }

@@ -81,7 +81,7 @@ wait_for_state() {
 wait_for_empty_queue() { wait_inside "$1" 'queue=$(squeue --noheader) && [ -z "$queue" ]'; }
 
 # shellcheck disable=SC2016 # expanded in the container
-wait_for_idle_nodes() { wait_inside "$1" '[ "$(sinfo --noheader --Node --format=%t | grep -cx idle)" = 4 ]'; }
+wait_for_idle_nodes() { wait_inside "$1" '[ "$(sinfo --noheader --Node --format="%N %t" | sort -u | grep -c " idle$")" = 4 ]'; }
 
 # Skips a test that does not hold on Slurm 23.11, where slurmctld does not learn which messages have
 # arrived (docs/install.md); $1 says why.
@@ -203,7 +203,8 @@ with_scheduler() {
 schedule_beside() {
 	controller cp /etc/slurm/scheduler.conf /etc/slurm/scheduler.conf.before
 	controller sed -i.before 's#^Journal=.*#Journal=/var/log/slurm/dfrs-beside.jsonl#' /etc/slurm/dfrs.conf
-	controller sh -c 'sed "$1" /opt/conf/beside.conf >/tmp/beside.conf' sed "${1:-}"
+	# Backfill, which alone starts heterogeneous jobs, looks every 30 s where nothing says otherwise.
+	controller sh -c 'sed "$1; \$aSchedulerParameters=bf_interval=2" /opt/conf/beside.conf >/tmp/beside.conf' sed "${1:-}"
 	with_scheduler /tmp/beside.conf
 }
 
@@ -248,7 +249,7 @@ recover() {
 
 slurmctld_has_ended() { ! controller pgrep -x slurmctld >/dev/null; }
 
-nodes_are_idle() { [ "$(controller sinfo --noheader --Node --format=%t | grep -cx idle)" = 4 ]; }
+nodes_are_idle() { [ "$(controller sinfo --noheader --Node --format="%N %t" | sort -u | grep -c " idle$")" = 4 ]; }
 
 clean_up() {
 	[ -n "$BATS_TEST_COMPLETED" ] || recover
