@@ -3,6 +3,7 @@
 //! One trait, two implementations, each rooted at a path so that tests can use a directory. Nothing
 //! here decides anything, and nothing is written outside the directories of Slurm's jobs.
 
+pub mod core_set;
 pub mod files;
 pub mod process;
 pub mod scope;
