@@ -236,6 +236,11 @@ impl NodeJob {
         self.was_named && !self.abandoned && (!self.is_wanted() || self.ended)
     }
 
+    /// The controller names it, and it is on this node.
+    pub fn is_here(&self) -> bool {
+        self.is_wanted() && self.directory.is_some()
+    }
+
     /// The controller names it.
     pub fn is_wanted(&self) -> bool {
         self.share.is_some()

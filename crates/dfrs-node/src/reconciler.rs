@@ -6,6 +6,7 @@
 
 mod adopt;
 mod cap;
+mod cores;
 mod end;
 mod freeze;
 mod node;
@@ -15,11 +16,13 @@ mod usage;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use cores::HeldCores;
 use dfrs_proto::message::{JobOrder, NodeOrder, Share, VERSION};
 use dfrs_proto::report::{IntervalEnd, JobStatus, NodeStatus};
 
 use crate::Now;
 use crate::capacity::{CapacityOptions, Processors};
+use crate::cgroup::core_set::CoreSet;
 use crate::cgroup::process::ProcessTable;
 use crate::cgroup::{
     CgroupDriver, CgroupError, CpuUse, Freezer, JobDirectory, MemoryUse, StepDirectory,
@@ -93,6 +96,7 @@ pub struct Reconciler {
     processors: Option<(Option<String>, Processors)>,
     /// CPUs of the node as the orders count them.
     slurm_cpus: Option<u32>,
+    held_cores: HeldCores,
     capacity_cores: f64,
     swap_bytes: u64,
     /// Bytes of swap outside of RAM that are free.
@@ -135,6 +139,7 @@ impl Reconciler {
             node_checked_at: None,
             processors: None,
             slurm_cpus: None,
+            held_cores: HeldCores::default(),
             capacity_cores: crate::capacity::MIN_CORES,
             swap_bytes: 0,
             free_swap_bytes: 0,
@@ -169,6 +174,7 @@ impl Reconciler {
             }
             Desired::Wait | Desired::Uncap => self.abandon_all(now),
         }
+        self.find_held_cores(&present, now);
         for outcome in self.reclaimer.finished() {
             self.note_reclaim(outcome, now);
         }

@@ -706,47 +706,50 @@ fn other_users_are_refused_even_if_the_socket_is_open_to_them() {
     );
 }
 
-/// As slurmd and slurmstepd do with `ConstrainCores=yes`: all cores for the base, the first for the job.
-fn bind_to_first_core(node: &Node) {
-    let all = fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.cpus").unwrap();
+/// As slurmd and slurmstepd do with `ConstrainCores=yes`: all cores for the base, the first for the job of the step.
+fn bind_to_first_core(node: &Node, step: &str) {
     let mut directory = node.file("cpuset", "");
-    for (level, name) in ["", "slurm_test", "uid_0", "job_17", "step_0"]
-        .iter()
-        .enumerate()
-    {
+    for (level, name) in [""].into_iter().chain(step.split('/')).enumerate() {
         directory.push(name);
         fs::create_dir_all(&directory).unwrap();
-        let cores = if level < 3 { all.trim() } else { "0" };
+        let cores = if level < 3 {
+            all_cores()
+        } else {
+            "0".to_owned()
+        };
         fs::write(directory.join("cpuset.mems"), "0").unwrap();
         fs::write(directory.join("cpuset.cpus"), cores).unwrap();
     }
+}
+
+/// Those of the machine, as `0-3`.
+fn all_cores() -> String {
+    let all = fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.cpus").unwrap();
+    all.trim().to_owned()
+}
+
+/// Where the process may run; empty once it has ended.
+fn allowed_cores(process: &str) -> String {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let mut lines = status.lines();
+    let cores = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    cores.unwrap_or_default().trim().to_owned()
 }
 
 #[test]
 #[ignore = "needs root and cgroup v1"]
 fn a_job_that_slurm_bound_to_a_core_may_use_all() {
     let mut node = Node::new("cores");
-    bind_to_first_core(&node);
+    bind_to_first_core(&node, STEP);
     node.start(
         "echo $$ > cgroup/cpuset/slurm_test/uid_0/job_17/step_0/cgroup.procs; exec sleep 1000",
     );
-    let process = node.processes[0].id();
-    let cores = || {
-        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        let line = status
-            .lines()
-            .find(|line| line.starts_with("Cpus_allowed_list:"));
-        line.unwrap_or_default()
-            .rsplit('\t')
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let process = node.processes[0].id().to_string();
+    let cores = || allowed_cores(&process);
     assert!(wait_until(|| cores() == "0"), "it is bound: {}", cores());
     node.push(r#"{"id":17,"share":1}"#);
-    let all = fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.cpus").unwrap();
     assert!(
-        wait_until(|| cores() == all.trim()),
+        wait_until(|| cores() == all_cores()),
         "{}: {}",
         cores(),
         node.log()
@@ -756,4 +759,68 @@ fn a_job_that_slurm_bound_to_a_core_may_use_all() {
     let job = node.file("cpuset", JOB);
     fs::write(job.join("cpuset.cpus"), "0").unwrap();
     fs::write(job.join("step_0/cpuset.cpus"), "0").unwrap();
+}
+
+/// A job that DFRS does not schedule has the first core for itself.
+#[test]
+#[ignore = "needs root and cgroup v1"]
+fn a_job_leaves_the_core_that_another_partitions_job_is_bound_to() {
+    const OTHER: &str = "slurm_test/uid_1/job_18/step_0";
+    let mut node = Node::new("held");
+    let all = all_cores();
+    if !all.starts_with("0-") && !all.starts_with("0,") {
+        println!("one core: none is left beside another job's");
+        return;
+    }
+    bind_to_first_core(&node, STEP);
+    bind_to_first_core(&node, OTHER);
+    fs::create_dir_all(node.file("freezer", OTHER)).unwrap();
+    let groups = [("freezer", STEP), ("cpuset", STEP)];
+    let busy = "(while :; do :; done) & while :; do :; done";
+    node.start_in(&groups, busy);
+    let processes = |node: &Node| -> Vec<String> {
+        let list = node.read("freezer", &format!("{STEP}/cgroup.procs"));
+        list.lines().map(str::to_owned).collect()
+    };
+    let may_use = |node: &Node, count: usize, is_right: &dyn Fn(&str) -> bool| {
+        let all = processes(node);
+        all.len() == count && all.iter().all(|process| is_right(&allowed_cores(process)))
+    };
+    // The kernel lists cores in ascending order.
+    let leaves_the_first = |cores: &str| !cores.is_empty() && !cores.starts_with('0');
+    let has_all = |cores: &str| cores == all_cores();
+    assert!(wait_until(|| may_use(&node, 2, &|cores| cores == "0")));
+    node.push(r#"{"id":17,"share":1}"#);
+    assert!(wait_until(|| may_use(&node, 2, &has_all)), "{}", node.log());
+
+    node.start_in(&[("freezer", OTHER), ("cpuset", OTHER)], "exec sleep 1000");
+    let own = node.processes[1].id().to_string();
+    let left = wait_until(|| may_use(&node, 2, &leaves_the_first));
+    assert!(left, "{}", node.log());
+    let begin = Instant::now();
+    node.start_in(&groups, busy);
+    let left = wait_until(|| may_use(&node, 4, &leaves_the_first));
+    assert!(left, "they came later: {}", node.log());
+    println!(
+        "late ones leave after {:.2} s",
+        begin.elapsed().as_secs_f64()
+    );
+    for group in [OTHER, "slurm_test/uid_1/job_18"] {
+        let cores = node.read("cpuset", &format!("{group}/cpuset.cpus"));
+        assert_eq!((cores.as_str(), allowed_cores(&own).as_str()), ("0", "0"));
+    }
+    let in_group = node.read("cpuset", &format!("{OTHER}/cgroup.procs"));
+    assert_eq!(in_group, own);
+    // Slurm's next step of DFRS's job: the job is bound again.
+    for group in [JOB, STEP] {
+        fs::write(node.file("cpuset", group).join("cpuset.cpus"), "0").unwrap();
+    }
+
+    let ours = node.file("cpuset", "slurm_test/dfrs");
+    assert!(ours.is_dir());
+    let mut other = node.processes.remove(1);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(wait_until(|| may_use(&node, 4, &has_all)), "{}", node.log());
+    assert!(wait_until(|| !ours.exists()), "it is not needed any more");
 }

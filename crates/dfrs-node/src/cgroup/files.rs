@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::CgroupError;
+use super::core_set::CoreSet;
 
 /// No such device (`ENODEV`): the kernel's error for a file of a group that was removed.
 const NO_SUCH_DEVICE: i32 = 19;
@@ -59,6 +60,28 @@ pub fn read_limit(path: &Path) -> Result<Option<u64>, CgroupError> {
     }
 }
 
+/// The CPUs that the file lists.
+///
+/// # Errors
+///
+/// If it cannot be read, or is no list of the kernel's.
+pub fn read_cores(path: &Path) -> Result<CoreSet, CgroupError> {
+    let text = read(path)?;
+    CoreSet::parse(&text).ok_or_else(|| malformed(path))
+}
+
+/// As `read_cores()`, and none where the group was removed or the kernel has no such file.
+///
+/// # Errors
+///
+/// If it is there and cannot be read or understood.
+pub fn read_cores_if_there(path: &Path) -> Result<CoreSet, CgroupError> {
+    match read_cores(path) {
+        Err(error) if has_vanished(&error.source) => Ok(CoreSet::default()),
+        other => other,
+    }
+}
+
 /// The number behind `key` in a file of lines `key number`; none if there is no such line.
 ///
 /// # Errors
@@ -73,6 +96,18 @@ pub fn read_keyed(path: &Path, key: &str) -> Result<Option<u64>, CgroupError> {
             .parse()
             .ok()
     }))
+}
+
+/// Replaces the file's text, unless it is that.
+///
+/// # Errors
+///
+/// If the kernel refuses it.
+pub fn change(path: &Path, text: &str) -> Result<(), CgroupError> {
+    if read(path).is_ok_and(|known| known == text) {
+        return Ok(());
+    }
+    write(path, text)
 }
 
 /// Replaces the file's text.
@@ -126,6 +161,23 @@ pub fn processes(directory: &Path) -> Result<Vec<u32>, CgroupError> {
         found.extend(processes(&below)?);
     }
     Ok(found)
+}
+
+/// Whether there is a process in the control group or below it; none in one that has vanished.
+///
+/// # Errors
+///
+/// If a list is there and cannot be read.
+pub fn has_processes(directory: &Path) -> Result<bool, CgroupError> {
+    if !own_processes(directory)?.is_empty() {
+        return Ok(true);
+    }
+    for (_, below) in subdirectories(directory)? {
+        if has_processes(&below)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Process ids in the control group itself; none if it has vanished.

@@ -1,7 +1,7 @@
 //! The kernel's control groups, as Slurm lays them out.
 //!
 //! One trait, two implementations, each rooted at a path so that tests can use a directory. Nothing
-//! here decides anything, and nothing is written outside the directories of Slurm's jobs.
+//! here decides anything, and nothing is written outside of Slurm's own directories.
 
 pub mod core_set;
 pub mod files;
@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::log;
 use crate::quota::Quota;
+use core_set::CoreSet;
 use process::ProcessTable;
 
 /// A file of a control group that cannot be read or written; one line.
@@ -128,14 +129,25 @@ pub trait CgroupDriver: Send {
     /// If a process that still lives cannot be moved.
     fn gather(&self, job: &JobDirectory) -> Result<usize, CgroupError>;
 
-    /// Lets the job's processes use all cores that Slurm has on this node, where Slurm has bound
-    /// them to some (`ConstrainCores=yes`), and returns how many places were changed. To be
-    /// repeated: Slurm binds each new step. O(steps of the job), and with v1 its processes.
+    /// The cores to which Slurm has bound the job (`ConstrainCores=yes`), if it has a process: Slurm may
+    /// leave directories of jobs that have ended. Empty: it is bound to none. O(steps of the job).
+    ///
+    /// # Errors
+    ///
+    /// If it is bound and that cannot be read.
+    fn bound_cores(&self, job: &JobDirectory) -> Result<CoreSet, CgroupError>;
+
+    /// Lets the job's processes use all cores that Slurm has on this node but those that are `held`, where Slurm
+    /// has bound them to some (`ConstrainCores=yes`), and returns how many places were changed. All, if none is
+    /// left. To be repeated: Slurm binds each new step. O(steps of the job), and with v1 its processes.
     ///
     /// # Errors
     ///
     /// If the kernel refuses.
-    fn unbind(&self, job: &JobDirectory) -> Result<usize, CgroupError>;
+    fn unbind(&self, job: &JobDirectory, held: &CoreSet) -> Result<usize, CgroupError>;
+
+    /// Removes what [`CgroupDriver::unbind`] has made, where no process is in it.
+    fn remove_unused_groups(&self);
 
     /// Removes what was made for the cap of a job that has ended; true if nothing is left of it.
     fn forget(&self, job: &JobDirectory) -> bool;

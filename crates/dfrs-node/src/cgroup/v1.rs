@@ -14,14 +14,17 @@
 //!
 //! In `cpuset` the groups stay as Slurm made them: for each new step Slurm binds the whole job again, and the
 //! kernel would refuse that if another step had more cores. The user processes are moved from there to
-//! Slurm's base, which has all cores.
+//! Slurm's base, which has all cores. Where other jobs hold some of these, the user processes go to a group of
+//! ours below the base, which has the others; it is there as long as it has processes.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use super::core_set::CoreSet;
 use super::files::{self, failed, malformed};
 use super::process::ProcessTable;
 use super::trust::is_trusted;
@@ -40,6 +43,11 @@ const NO_MEMORY_LIMIT: u64 = u64::MAX / 4;
 const ONE_CORE_SHARES: u64 = 1024;
 /// The kernel's bounds for `cpu.shares`.
 const SHARES: (u64, u64) = (2, 262_144);
+
+/// Our group in `cpuset`, below Slurm's base, where Slurm has `uid_…` only.
+const LEFT_CORES: &str = "dfrs";
+/// Not writable by others, whatever the umask is: else it would not be trusted.
+const GROUP_MODE: u32 = 0o755;
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -205,6 +213,27 @@ impl CgroupV1 {
         Ok(())
     }
 
+    /// The group in `cpuset` for the user processes of a job below `base`: that itself, or ours if others hold
+    /// some of its cores, and not all. That is made, or changed, as it has to be.
+    fn group_of_left_cores(&self, base: &Path, held: &CoreSet) -> Result<PathBuf, CgroupError> {
+        if held.is_empty() {
+            return Ok(base.to_path_buf());
+        }
+        let parent = self.root.join("cpuset").join(base);
+        let all = files::read_cores(&parent.join("cpuset.cpus"))?;
+        let left = all.left_by(held);
+        if left == all {
+            return Ok(base.to_path_buf());
+        }
+        let group = parent.join(LEFT_CORES);
+        make_trusted(&parent, &group)?;
+        // Both, or the kernel lets no process in.
+        let nodes = files::read(&parent.join("cpuset.mems"))?;
+        files::change(&group.join("cpuset.mems"), &nodes)?;
+        files::change(&group.join("cpuset.cpus"), &left.to_string())?;
+        Ok(base.join(LEFT_CORES))
+    }
+
     /// The step of whose `slurmstepd` the process is a child, or else the first.
     fn step_of(&self, process: u32, steps: &[StepDirectory]) -> Option<PathBuf> {
         let parent = self.processes.parent(process)?;
@@ -240,6 +269,23 @@ fn trusted_subdirectories(directory: &Path) -> Result<Vec<(String, PathBuf)>, Cg
         }
     }
     Ok(found)
+}
+
+/// Makes the `group` below `parent`, if it is not there.
+fn make_trusted(parent: &Path, group: &Path) -> Result<(), CgroupError> {
+    let check = |directory: &Path| match is_trusted(directory) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(io::ErrorKind::PermissionDenied.into()),
+        Err(error) => Err(error),
+    };
+    check(parent).map_err(failed("use", parent))?;
+    match fs::DirBuilder::new().mode(GROUP_MODE).create(group) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(failed("create", group)(error));
+        }
+        _ => {}
+    }
+    check(group).map_err(failed("use", group))
 }
 
 /// Where the group, or one below it, never swaps (inherited from `vm.swappiness`, or set by cgroup.conf's
@@ -338,15 +384,29 @@ impl CgroupDriver for CgroupV1 {
         self.bring(job, "cpu", &job.path, capped)
     }
 
-    fn unbind(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
+    fn bound_cores(&self, job: &JobDirectory) -> Result<CoreSet, CgroupError> {
+        let cores = files::read_cores_if_there(&self.file("cpuset", job, "cpuset.cpus"))?;
+        let has_processes = !cores.is_empty() && files::has_processes(&self.group("cpuset", job))?;
+        Ok(Some(cores).filter(|_| has_processes).unwrap_or_default())
+    }
+
+    fn unbind(&self, job: &JobDirectory, held: &CoreSet) -> Result<usize, CgroupError> {
         let tree = self.root.join("cpuset");
         // Without ConstrainCores Slurm makes no groups here.
         if !tree.join(&job.path).is_dir() {
             return Ok(0);
         }
         let base: PathBuf = job.path.components().take(1).collect();
-        let free = files::own_processes(&tree.join(&base))?;
-        self.bring(job, "cpuset", &base, free)
+        let group = self.group_of_left_cores(&base, held)?;
+        let there = files::own_processes(&tree.join(&group))?;
+        self.bring(job, "cpuset", &group, there)
+    }
+
+    fn remove_unused_groups(&self) {
+        for base in &self.bases {
+            // Refused while a process is inside.
+            let _ = fs::remove_dir(self.root.join("cpuset").join(base).join(LEFT_CORES));
+        }
     }
 
     fn forget(&self, job: &JobDirectory) -> bool {
@@ -743,13 +803,134 @@ mod tests {
         let job = slurm_made(&scratch, &["freezer"], JOB);
         let cgroups = CgroupV1::new(scratch.path(), "n1");
         let base = scratch.path().join("cpuset/slurm_n1");
-        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "Slurm binds no job");
+        assert_eq!(
+            cgroups.unbind(&job, &CoreSet::default()).unwrap(),
+            0,
+            "Slurm binds no job"
+        );
         assert!(!base.exists());
 
         fs::create_dir_all(scratch.path().join("cpuset").join(JOB)).unwrap();
         write(&base.join("cgroup.procs"), "101\n").unwrap();
-        assert_eq!(cgroups.unbind(&job).unwrap(), 1);
+        assert_eq!(cgroups.unbind(&job, &CoreSet::default()).unwrap(), 1);
         assert_eq!(read(&scratch, "cpuset/slurm_n1/cgroup.procs"), "102");
+    }
+
+    /// Slurm has the cores `all`, and has bound the job to some.
+    fn bound(scratch: &Scratch, all: &str) -> (JobDirectory, PathBuf) {
+        let job = slurm_made(scratch, &["freezer", "cpuset"], JOB);
+        let base = scratch.path().join("cpuset/slurm_n1");
+        write(&base.join("cpuset.cpus"), all).unwrap();
+        write(&base.join("cpuset.mems"), "0-1\n").unwrap();
+        write(&base.join("cgroup.procs"), "\n").unwrap();
+        (job, base)
+    }
+
+    #[test]
+    fn user_processes_go_where_the_cores_are_that_others_leave() {
+        let scratch = Scratch::new();
+        let (job, base) = bound(&scratch, "0-3\n");
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let unbind = |held| {
+            cgroups
+                .unbind(&job, &CoreSet::parse(held).unwrap())
+                .unwrap()
+        };
+        for (held, left) in [("0,9", "1-3"), ("1-2", "0,3"), ("2", "0-1,3")] {
+            // The kernel has the list of processes there as soon as it has the group.
+            let _ = fs::create_dir(base.join("dfrs"));
+            write(&base.join("dfrs/cgroup.procs"), "\n").unwrap();
+            assert_eq!(unbind(held), 2, "{held}");
+            assert_eq!(read(&scratch, "cpuset/slurm_n1/dfrs/cpuset.cpus"), left);
+            assert_eq!(read(&scratch, "cpuset/slurm_n1/dfrs/cpuset.mems"), "0-1");
+            assert_eq!(read(&scratch, "cpuset/slurm_n1/dfrs/cgroup.procs"), "102");
+            assert_eq!(read(&scratch, "cpuset/slurm_n1/cgroup.procs"), "");
+        }
+        write(&base.join("dfrs/cgroup.procs"), "101\n102\n").unwrap();
+        assert_eq!(unbind("2"), 0, "they are there");
+
+        for held in ["0-3", "0-7", "8", ""] {
+            write(&base.join("cgroup.procs"), "\n").unwrap();
+            assert_eq!(unbind(held), 2, "{held}");
+            assert_eq!(
+                read(&scratch, "cpuset/slurm_n1/cgroup.procs"),
+                "102",
+                "{held}"
+            );
+        }
+    }
+
+    #[test]
+    fn group_of_left_cores_is_removed_when_it_is_unused() {
+        let scratch = Scratch::new();
+        let (_, base) = bound(&scratch, "0-3\n");
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        cgroups.remove_unused_groups();
+        let held = CoreSet::parse("0").unwrap();
+        let group = cgroups
+            .group_of_left_cores(Path::new("slurm_n1"), &held)
+            .unwrap();
+        assert_eq!(group, Path::new("slurm_n1/dfrs"));
+        cgroups.remove_unused_groups();
+        assert!(
+            base.join("dfrs").is_dir(),
+            "here its files stay, in the kernel its processes"
+        );
+        for name in ["cpuset.cpus", "cpuset.mems"] {
+            fs::remove_file(base.join("dfrs").join(name)).unwrap();
+        }
+        cgroups.remove_unused_groups();
+        assert!(!base.join("dfrs").exists());
+        assert!(base.is_dir() && scratch.path().join("cpuset").join(JOB).is_dir());
+    }
+
+    #[test]
+    fn nothing_is_written_where_others_could_write_or_cores_are_unreadable() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let scratch = Scratch::new();
+        let (job, base) = bound(&scratch, "0-3\n");
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let held = CoreSet::parse("0").unwrap();
+        let error = || cgroups.unbind(&job, &held).unwrap_err().to_string();
+        for text in ["0-", "3-1,", "all"] {
+            write(&base.join("cpuset.cpus"), text).unwrap();
+            assert!(error().contains("cpuset.cpus"), "{text}: {}", error());
+            assert!(!base.join("dfrs").exists(), "{text}");
+        }
+        write(&base.join("cpuset.cpus"), "0-3\n").unwrap();
+        let elsewhere = scratch.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, base.join("dfrs")).unwrap();
+        assert!(error().contains("cannot use"), "{}", error());
+        fs::remove_file(base.join("dfrs")).unwrap();
+        fs::set_permissions(&base, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(error().contains("cannot use"), "{}", error());
+        assert!(!base.join("dfrs").exists());
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+        assert_eq!(read(&scratch, "cpuset/slurm_n1/cgroup.procs"), "");
+    }
+
+    #[test]
+    fn job_holds_the_cores_that_it_is_bound_to_while_it_has_processes() {
+        let scratch = Scratch::new();
+        let job = slurm_made(&scratch, &["freezer"], JOB);
+        let cgroups = CgroupV1::new(scratch.path(), "n1");
+        let cores = || cgroups.bound_cores(&job).map(|cores| cores.to_string());
+        assert_eq!(cores().unwrap(), "", "Slurm binds no job");
+        bound(&scratch, "0-3\n");
+        let group = cgroups.group("cpuset", &job);
+        assert_eq!(cores().unwrap(), "", "it has just been removed");
+        write(&group.join("cpuset.cpus"), "1,3\n").unwrap();
+        assert_eq!(
+            cores().unwrap(),
+            "",
+            "it has ended, and Slurm left its directory"
+        );
+        write(&group.join("step_batch/cgroup.procs"), "100\n").unwrap();
+        assert_eq!(cores().unwrap(), "1,3");
+        write(&group.join("cpuset.cpus"), "many\n").unwrap();
+        let error = cores().unwrap_err().to_string();
+        assert!(error.contains("cpuset.cpus"), "{error}");
     }
 
     #[test]

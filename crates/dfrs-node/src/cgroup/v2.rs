@@ -7,12 +7,17 @@
 //! lives in `slurm`, the user's processes in `user/task_<n>`. Slurm enables the `cpu` and `memory`
 //! controllers down to there and never writes `cpu.max`. With `ConstrainCores=yes` it writes
 //! `cpuset.cpus` of the job, of the step's `user`, and of no other group that matters here.
+//!
+//! There a group may be given cores that its parent has not: it can use what both have, and all of its parent's
+//! if that is nothing (`cpuset.cpus.effective`). But older kernels, as Linux 5.10, refuse a parent fewer than a
+//! group below it was given (`validate_change()`, kernel/cgroup/cpuset.c). So a job's cores are written from below.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use super::core_set::CoreSet;
 use super::files::{self, failed, malformed};
 use super::process::ProcessTable;
 use super::sluid::{self, Owner};
@@ -203,9 +208,32 @@ impl CgroupDriver for CgroupV2 {
         Ok(0) // the cap is on the group in which Slurm starts the processes
     }
 
-    fn unbind(&self, job: &JobDirectory) -> Result<usize, CgroupError> {
-        // From above: a group has no core that its parent has not.
-        unbind_below(&self.root.join(&job.path), DEPTH_OF_A_STEP)
+    fn bound_cores(&self, job: &JobDirectory) -> Result<CoreSet, CgroupError> {
+        let cores = files::read_cores_if_there(&self.file(job, "cpuset.cpus"))?;
+        if cores.is_empty() {
+            return Ok(cores);
+        }
+        let populated = match files::read_keyed(&self.file(job, "cgroup.events"), "populated") {
+            Err(error) if files::has_vanished(&error.source) => None,
+            other => other?,
+        };
+        let has_processes = populated == Some(1);
+        Ok(Some(cores).filter(|_| has_processes).unwrap_or_default())
+    }
+
+    fn unbind(&self, job: &JobDirectory, held: &CoreSet) -> Result<usize, CgroupError> {
+        let scope = self.root.join(&job.path).join("../cpuset.cpus.effective");
+        let all = files::read_cores_if_there(&scope)?;
+        // Without ConstrainCores Slurm may have no cpuset controller here.
+        if all.is_empty() {
+            return Ok(0);
+        }
+        let left = all.left_by(held);
+        give_cores(&self.root.join(&job.path), &left, DEPTH_OF_A_STEP)
+    }
+
+    fn remove_unused_groups(&self) {
+        // None was made.
     }
 
     fn forget(&self, _job: &JobDirectory) -> bool {
@@ -402,36 +430,27 @@ fn swappiness_word() -> String {
     format!(" swappiness={DEFAULT_SWAPPINESS}")
 }
 
-/// Gives the group, and those below it down to this depth, all cores of its parent where it was
-/// given some; returns how many groups that were. O(groups).
-fn unbind_below(directory: &Path, depth: u32) -> Result<usize, CgroupError> {
-    let mut changed = usize::from(unbind_group(directory)?);
+/// Gives these cores to the groups below this one down to this depth, and then to itself, where they were given
+/// some; returns how many groups that were. O(groups).
+fn give_cores(directory: &Path, cores: &CoreSet, depth: u32) -> Result<usize, CgroupError> {
+    let mut changed = 0;
     if depth > 0 {
         for (_, below) in files::subdirectories(directory)? {
-            changed += unbind_below(&below, depth - 1)?;
+            changed += give_cores(&below, cores, depth - 1)?;
         }
     }
-    Ok(changed)
+    Ok(changed + usize::from(give_cores_to_group(directory, cores)?))
 }
 
-/// As `unbind_below()`, for one group. The kernel refuses to take cores back by an empty text while
+/// As `give_cores()`, for one group. The kernel refuses to take cores back by an empty text while
 /// processes are inside.
-fn unbind_group(directory: &Path) -> Result<bool, CgroupError> {
+fn give_cores_to_group(directory: &Path, cores: &CoreSet) -> Result<bool, CgroupError> {
     let file = directory.join("cpuset.cpus");
-    let bound = match files::read(&file) {
-        Ok(cores) => cores,
-        Err(error) if files::has_vanished(&error.source) => return Ok(false),
-        Err(error) => return Err(error),
-    };
-    if bound.is_empty() {
+    let bound = files::read_cores_if_there(&file)?;
+    if bound.is_empty() || bound == *cores {
         return Ok(false);
     }
-    let parent = directory.parent().unwrap_or(directory);
-    let all = files::read(&parent.join("cpuset.cpus.effective"))?;
-    if bound == all {
-        return Ok(false);
-    }
-    files::write(&file, &all)?;
+    files::write(&file, &cores.to_string())?;
     Ok(true)
 }
 
@@ -537,26 +556,16 @@ mod tests {
         let scratch = Scratch::new();
         let job = job_at(&scratch, DEBIAN, "step_batch");
         let cgroups = CgroupV2::new(scratch.path(), "n1");
-        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "no cpuset controller");
+        assert_eq!(
+            cgroups.unbind(&job, &CoreSet::default()).unwrap(),
+            0,
+            "no cpuset controller"
+        );
 
         let directory = scratch.path().join(DEBIAN);
         let user = directory.join("step_batch/user");
-        let scope = directory.parent().unwrap();
-        for (group, cores, effective) in [
-            (scope, "", "0-3"),
-            (&*directory, "1", "0-3"),
-            (&*user, "1", "0-3"),
-            (&*user.join("task_0"), "", "1"),
-        ] {
-            write(&group.join("cpuset.cpus"), &format!("{cores}\n")).unwrap();
-            write(
-                &group.join("cpuset.cpus.effective"),
-                &format!("{effective}\n"),
-            )
-            .unwrap();
-        }
-        write(&directory.join("step_batch/cpuset.cpus.effective"), "0-3\n").unwrap();
-        assert_eq!(cgroups.unbind(&job).unwrap(), 2);
+        bind_to_core_1(&directory);
+        assert_eq!(cgroups.unbind(&job, &CoreSet::default()).unwrap(), 2);
         let cores = |group: &Path| files::read(&group.join("cpuset.cpus")).unwrap();
         assert_eq!(
             (cores(&directory), cores(&user)),
@@ -567,7 +576,101 @@ mod tests {
             "",
             "it has what its parent has"
         );
-        assert_eq!(cgroups.unbind(&job).unwrap(), 0, "nothing is left to do");
+        assert_eq!(
+            cgroups.unbind(&job, &CoreSet::default()).unwrap(),
+            0,
+            "nothing is left to do"
+        );
+    }
+
+    /// As Slurm does with `ConstrainCores=yes`; the kernel's own figures are those of a job that has all again.
+    fn bind_to_core_1(job: &Path) {
+        let user = job.join("step_batch/user");
+        for (group, cores, effective) in [
+            (job.parent().unwrap(), "", "0-3"),
+            (job, "1", "0-3"),
+            (&*user, "1", "0-3"),
+            (&*user.join("task_0"), "", "1"),
+        ] {
+            write(&group.join("cpuset.cpus"), &format!("{cores}\n")).unwrap();
+            write(
+                &group.join("cpuset.cpus.effective"),
+                &format!("{effective}\n"),
+            )
+            .unwrap();
+        }
+        write(&job.join("step_batch/cpuset.cpus.effective"), "0-3\n").unwrap();
+    }
+
+    #[test]
+    fn jobs_get_the_cores_that_others_leave_and_all_if_these_hold_all() {
+        let scratch = Scratch::new();
+        let job = job_at(&scratch, DEBIAN, "step_batch");
+        let cgroups = CgroupV2::new(scratch.path(), "n1");
+        let directory = scratch.path().join(DEBIAN);
+        bind_to_core_1(&directory);
+        let groups = ["", "step_batch/user"];
+        let after = |held| {
+            let held = CoreSet::parse(held).unwrap();
+            let changed = cgroups.unbind(&job, &held).unwrap();
+            let cores = |group| files::read(&directory.join(group).join("cpuset.cpus")).unwrap();
+            (changed, groups.map(cores).join(" "))
+        };
+        assert_eq!(after("1"), (2, "0,2-3 0,2-3".to_owned()));
+        assert_eq!(after("1"), (0, "0,2-3 0,2-3".to_owned()));
+        assert_eq!(after("1-2,7"), (2, "0,3 0,3".to_owned()));
+        assert_eq!(after("0-3"), (2, "0-3 0-3".to_owned()));
+        assert_eq!(after("2"), (2, "0-1,3 0-1,3".to_owned()));
+        let effective = directory.parent().unwrap().join("cpuset.cpus.effective");
+        write(&effective, "0-1\n").unwrap();
+        assert_eq!(after("0").1, "1 1", "the others are offline");
+        for text in ["0-", "3-1", "max", "0-99999999999"] {
+            write(&effective, text).unwrap();
+            let error = cgroups.unbind(&job, &CoreSet::default()).unwrap_err();
+            assert!(
+                error.to_string().contains("cpuset.cpus.effective"),
+                "{text}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn groups_below_give_up_cores_first() {
+        let scratch = Scratch::new();
+        let job = job_at(&scratch, DEBIAN, "step_batch");
+        let cgroups = CgroupV2::new(scratch.path(), "n1");
+        let directory = scratch.path().join(DEBIAN);
+        bind_to_core_1(&directory);
+        write(&directory.join("step_batch/user/cpuset.cpus"), "many\n").unwrap();
+        let held = CoreSet::parse("1").unwrap();
+        assert!(cgroups.unbind(&job, &held).is_err());
+        let cores = files::read(&directory.join("cpuset.cpus")).unwrap();
+        assert_eq!(cores, "1", "the kernel would have refused it");
+    }
+
+    #[test]
+    fn job_holds_the_cores_that_it_is_bound_to_while_it_has_processes() {
+        let scratch = Scratch::new();
+        let job = job_at(&scratch, DEBIAN, "step_batch");
+        let cgroups = CgroupV2::new(scratch.path(), "n1");
+        let bound = || cgroups.bound_cores(&job).map(|cores| cores.to_string());
+        assert_eq!(bound().unwrap(), "", "no cpuset controller");
+        let [cores, events] = ["cpuset.cpus", "cgroup.events"].map(|name| cgroups.file(&job, name));
+        write(&cores, "\n").unwrap();
+        assert_eq!(bound().unwrap(), "", "Slurm binds no job");
+        write(&cores, "1,3\n").unwrap();
+        assert_eq!(bound().unwrap(), "", "it has just been removed");
+        write(&events, "populated 0\nfrozen 0\n").unwrap();
+        assert_eq!(
+            bound().unwrap(),
+            "",
+            "it has ended, and Slurm left its directory"
+        );
+        write(&events, "populated 1\nfrozen 0\n").unwrap();
+        assert_eq!(bound().unwrap(), "1,3");
+        write(&cores, "many\n").unwrap();
+        let error = bound().unwrap_err().to_string();
+        assert!(error.contains("cpuset.cpus"), "{error}");
     }
 
     #[test]

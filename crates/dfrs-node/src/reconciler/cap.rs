@@ -1,4 +1,4 @@
-//! A job's cap, its cores, and whether its memory may go to swap.
+//! A job's cap, and whether its memory may go to swap.
 
 use super::*;
 
@@ -47,24 +47,6 @@ impl Reconciler {
         match job.spans_nodes {
             true => Quota::in_short_periods(share, self.capacity_cores),
             false => Quota::of(share, self.capacity_cores),
-        }
-    }
-
-    /// A cap is time on any core: a job of DFRS is not held to the cores that Slurm has bound it
-    /// to, which others of the node may be bound to as well. A job that is no longer wanted keeps
-    /// what it has.
-    pub(super) fn unbind(&mut self, job: &mut NodeJob, directory: &JobDirectory) {
-        if !job.is_wanted() {
-            return;
-        }
-        let result = self.cgroups.unbind(directory);
-        let changed = self.warnings.check(job.subject("cores"), result);
-        if changed.is_some_and(|changed| changed > 0) && !job.unbound {
-            log::line(format_args!(
-                "job {} was bound to some cores by Slurm (ConstrainCores), and may use all",
-                job.id
-            ));
-            job.unbound = true;
         }
     }
 

@@ -71,6 +71,7 @@ impl Reconciler {
         if !self.adopted {
             return;
         }
+        self.cgroups.remove_unused_groups();
         let found = self.cgroups.leftovers();
         let found = self.warnings.check("leftovers", found).unwrap_or_default();
         let known = |directory: &&JobDirectory| !self.leftovers.contains(directory);

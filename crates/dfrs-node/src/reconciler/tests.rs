@@ -13,6 +13,7 @@ use crate::cgroup::{files, process, v1::CgroupV1, v2::CgroupV2};
 use crate::reclaimer::Reclaim;
 use crate::scratch::Scratch;
 
+mod cores;
 mod limit;
 mod needs;
 
