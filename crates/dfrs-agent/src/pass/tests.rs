@@ -201,6 +201,34 @@ fn cap_is_a_share_of_all_node_cpus_when_partition_has_fewer() {
 }
 
 #[test]
+fn jobs_share_the_cpus_that_jobs_of_other_partitions_leave() {
+    let mut cluster = TestCluster::new(1);
+    for id in 1..=4 {
+        cluster.submit(job(id, 1));
+    }
+    cluster.run(2);
+    for (others, share) in [(0, 0.25), (2, 0.125)] {
+        cluster.slurm.0.borrow_mut().nodes[0].others_cpus = others;
+        cluster.run(2);
+        let shares = cluster.shares("n0");
+        assert!(
+            shares.iter().all(|has| (has - share).abs() < 1e-9),
+            "4 jobs beside {others} CPUs of others: {shares:?}"
+        );
+    }
+    cluster.slurm.0.borrow_mut().nodes[0].others_cpus = 4;
+    cluster.submit(job(5, 1));
+    cluster.run(2);
+    assert!((1..=4).all(|id| cluster.state(id) == ObservedState::Running));
+    assert_eq!(cluster.state(5), ObservedState::Pending);
+    let reason = cluster.slurm.0.borrow().reasons[&5].clone();
+    assert!(reason.contains("waits for CPU: jobs of other"), "{reason}");
+    cluster.slurm.0.borrow_mut().nodes[0].others_cpus = 3;
+    cluster.run(2);
+    assert_eq!(cluster.state(5), ObservedState::Running);
+}
+
+#[test]
 fn orders_flag_jobs_that_span_nodes() {
     let mut cluster = TestCluster::new(2);
     cluster.submit(job(1, 8));

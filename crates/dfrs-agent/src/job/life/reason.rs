@@ -69,6 +69,12 @@ fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<
     (!own().any(|node| node.down)).then_some(draining.name.as_str())
 }
 
+/// Whether jobs of other partitions leave no core on some node that the job may use.
+fn are_cores_of_others(job: &ObservedJob, observation: &Observation) -> bool {
+    let mut nodes = observation.nodes_for(&job.request);
+    nodes.any(|node| node.cpus > 0 && node.cpus_left() == 0)
+}
+
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
     match why {
         Blocked::NeverFits if job.free_until_seconds > 0 => {
@@ -77,6 +83,10 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
         }
         Blocked::NeverFits if observation.has_exclusivity_limits(job) => {
             "waits for nodes: other jobs there exclude it (--exclusive=user, MCS labels)".to_owned()
+        }
+        Blocked::NeverFits if are_cores_of_others(job, observation) => {
+            "waits for CPU: jobs of other partitions have all cores of nodes that it may use"
+                .to_owned()
         }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),

@@ -77,6 +77,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             grew |= before.as_ref().is_none_or(|before| {
                 (node.up && !before.up)
                     || node.memory > before.memory
+                    || node.cpus_left() > before.cpus_left()
                     || node.allocated_memory_mib < before.allocated_memory_mib
             });
             if node.drains() && before.as_ref().is_some_and(|before| before.up) {
