@@ -59,7 +59,7 @@ bool dfrs_is_job(const job_record_t *job);
 job_record_t *dfrs_find_job(uint32_t job_id);
 /* Whether the jobs' records are of another layout. Needs a job lock. */
 bool dfrs_jobs_wrong(void);
-/* Whether slurmctld's table of handlers of requests, or its configuration, is of another layout. */
+/* Whether slurmctld's table of handlers of requests, or one of its other globals, is of another layout. */
 bool dfrs_table_wrong(void);
 
 /* hetjobs.c */
@@ -173,9 +173,7 @@ void dfrs_limits_count_again(job_record_t *job);
 /* Whether the plugin is loaded and has its records. */
 bool dfrs_select_ready(void);
 /* CPUs of the cores that jobs of partitions hold on the node for which is_ours() is false; a read lock suffices. */
-uint32_t dfrs_select_others_cpus(int node_index,
-				 bool (*is_ours)(const part_record_t *, const void *),
-				 const void *context);
+uint32_t dfrs_select_others_cpus(int node_index, dfrs_is_ours_t is_ours, const void *context);
 /* The node_req of all jobs on a node together: if it is not 0, a job is there that shares no core, and none of a
  * partition with OverSubscribe=FORCE may start (_verify_node_state() of 22.05 to 26.05). Returns it, and makes Slurm forget
  * it until dfrs_select_add_claims(). */

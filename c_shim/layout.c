@@ -126,33 +126,22 @@ static int check_partition(void *record, void *argument)
 	return check->wrong ? -1 : 0;
 }
 
-/* A global variable of slurmctld's, against its size in the symbol table. */
-static bool has_size(const void *variable, size_t size)
+/* The size of a global variable of slurmctld's, by the symbol table; 0: not to be found out. */
+static size_t symbol_size(const void *variable)
 {
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
 	if (!dladdr1(variable, &info, (void **) &symbol, RTLD_DL_SYMENT) || !symbol)
-		return true; /* not to be found out */
-	return !symbol->st_size || (symbol->st_size == size);
+		return 0;
+	return symbol->st_size;
 }
 
-/* As has_size(), for an array. */
-static bool has_element_size(const void *array, size_t size)
+static bool has_size(const void *variable, size_t size)
 {
-	const ElfW(Sym) *symbol = NULL;
-	Dl_info info;
+	size_t known = symbol_size(variable);
 
-	if (!dladdr1(array, &info, (void **) &symbol, RTLD_DL_SYMENT) || !symbol)
-		return true;
-	return !(symbol->st_size % size);
-}
-
-bool dfrs_table_wrong(void)
-{
-	return !has_element_size(slurmctld_rpcs, sizeof(slurmctld_rpcs[0])) ||
-	       !has_size(&slurm_conf, sizeof(slurm_conf)) ||
-	       !has_size(&slurmctld_config, sizeof(slurmctld_config));
+	return !known || (known == size);
 }
 
 static const char *wrong_in_globals(void)
@@ -166,6 +155,11 @@ static const char *wrong_in_globals(void)
 	if (dfrs_bits_wrong())
 		return "layout of bitstr_t";
 	return NULL;
+}
+
+bool dfrs_table_wrong(void)
+{
+	return wrong_in_globals() || (symbol_size(slurmctld_rpcs) % sizeof(slurmctld_rpcs[0]));
 }
 
 bool dfrs_jobs_wrong(void)

@@ -47,7 +47,6 @@ typedef struct {
 	bitstr_t *own; /* their nodes */
 	bitstr_t *nodes; /* and those that their jobs hold besides */
 	bool holds_others; /* there are such */
-	bitstr_t *shared; /* of their nodes, those that are in other partitions, too; NULL: there are none */
 	dfrs_equipment_t least; /* that any node of the cluster is configured with */
 	uint64_t digest; /* of what, besides the job, decides which nodes it may use */
 } dfrs_scope_t;

@@ -36,19 +36,6 @@ static int add_partition(void *record, void *argument)
 	return 0;
 }
 
-static dfrs_scoped_t *find_scoped(const dfrs_scope_t *scope, const part_record_t *record)
-{
-	for (uint32_t i = 0; i < scope->count; i++)
-		if (scope->partitions[i].record == record)
-			return &scope->partitions[i];
-	return NULL;
-}
-
-static bool is_scoped(const part_record_t *partition, const void *scope)
-{
-	return find_scoped(scope, partition) != NULL;
-}
-
 /* --- reservations ------------------------------------------------------------------------------------ */
 
 static bool floats(const slurmctld_resv_t *reservation)
@@ -181,23 +168,6 @@ static void add_all_held_nodes(opening_t *opening)
 	}
 }
 
-/* --- nodes that other partitions have, too ---------------------------------------------------------------- */
-
-static int add_shared_nodes(void *record, void *argument)
-{
-	const part_record_t *partition = record;
-	const opening_t *opening = argument;
-	dfrs_scope_t *scope = opening->scope;
-
-	if (!partition->node_bitmap || is_scoped(partition, scope) ||
-	    !bit_overlap_any(partition->node_bitmap, scope->own))
-		return 0;
-	if (!scope->shared)
-		scope->shared = bit_alloc(MAX(node_record_count, 1));
-	bit_or(scope->shared, partition->node_bitmap);
-	return 0;
-}
-
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
 void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
@@ -215,7 +185,6 @@ void dfrs_scope_open(dfrs_scope_t *scope, const char *partitions, time_t now)
 		return;
 	scope->partitions = xcalloc(MAX(list_count(part_list), 1), sizeof(*scope->partitions));
 	(void) list_for_each_ro(part_list, add_partition, &opening);
-	(void) list_for_each_ro(part_list, add_shared_nodes, &opening);
 	add_all_held_nodes(&opening);
 	if (resv_list)
 		(void) list_for_each_ro(resv_list, add_reservation, &opening);
@@ -234,10 +203,22 @@ void dfrs_scope_close(dfrs_scope_t *scope)
 	xfree(scope->partitions);
 	FREE_NULL_BITMAP(scope->own);
 	FREE_NULL_BITMAP(scope->nodes);
-	FREE_NULL_BITMAP(scope->shared);
 }
 
 /* --- a node's partitions --------------------------------------------------------------------------------- */
+
+static dfrs_scoped_t *find_scoped(const dfrs_scope_t *scope, const part_record_t *record)
+{
+	for (uint32_t i = 0; i < scope->count; i++)
+		if (scope->partitions[i].record == record)
+			return &scope->partitions[i];
+	return NULL;
+}
+
+static bool is_scoped(const part_record_t *partition, const void *scope)
+{
+	return find_scoped(scope, partition) != NULL;
+}
 
 bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node)
 {
@@ -246,9 +227,10 @@ bool dfrs_scope_is_others(const dfrs_scope_t *scope, int node)
 
 uint32_t dfrs_scope_others_cpus(const dfrs_scope_t *scope, int node)
 {
-	if (!scope->shared || !bit_test(scope->shared, node) || !dfrs_select_ready())
-		return 0;
-	return dfrs_select_others_cpus(node, is_scoped, scope);
+	/* Where the node has left, the jobs that are still there count as theirs (dfrs_select_hide()). */
+	bool counts = !dfrs_scope_is_others(scope, node) && dfrs_select_ready();
+
+	return counts ? dfrs_select_others_cpus(node, is_scoped, scope) : 0;
 }
 
 uint32_t dfrs_scope_max_cpus(const dfrs_scope_t *scope, int node)

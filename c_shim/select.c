@@ -74,7 +74,7 @@ static void add_cores_held(bitstr_t **held, const part_res_record_t *partition, 
 	for (int row = 0; partition->row && (row < partition->num_rows); row++) {
 		bitstr_t **cores = partition->row[row].row_bitmap;
 
-		if (!cores || !cores[node_index])
+		if (!cores || !cores[node_index] || (dfrs_next_bit(cores[node_index], 0) < 0))
 			continue;
 		if (!*held)
 			*held = bit_copy(cores[node_index]);
@@ -83,9 +83,7 @@ static void add_cores_held(bitstr_t **held, const part_res_record_t *partition, 
 	}
 }
 
-uint32_t dfrs_select_others_cpus(int node_index,
-				 bool (*is_ours)(const part_record_t *, const void *),
-				 const void *context)
+uint32_t dfrs_select_others_cpus(int node_index, dfrs_is_ours_t is_ours, const void *context)
 {
 	const node_record_t *node = node_record_table_ptr[node_index];
 	bitstr_t *held = NULL;

@@ -156,7 +156,7 @@ struct BreakerHistory {
     tripped: Option<(Time, String)>,
     trips: u32,
     /// When the breaker was last reset by itself.
-    rearmed: Option<Time>,
+    reset: Option<Time>,
 }
 
 impl BreakerHistory {
@@ -166,7 +166,7 @@ impl BreakerHistory {
     }
 
     fn is_on_probation(&self, now: Time) -> bool {
-        self.rearmed.is_some_and(|at| now - at < PROBATION)
+        self.reset.is_some_and(|at| now - at < PROBATION)
     }
 }
 
@@ -273,7 +273,7 @@ impl PluginLife {
             }
             (PluginEvent::ResetDue, _) if self.reset_at().is_some() => {
                 let history = BreakerHistory {
-                    rearmed: Some(now),
+                    reset: Some(now),
                     ..self.history.clone()
                 };
                 let text = "breaker reset, DFRS enabled again".to_owned();

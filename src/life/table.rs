@@ -55,7 +55,7 @@ fn lives() -> Vec<PluginLife> {
             ..PluginLife::default()
         };
         let mut after_reset = life.clone();
-        after_reset.history.rearmed = Some(NOW);
+        after_reset.history.reset = Some(NOW);
         let is_active = life.is_active();
         [Some(life), is_active.then_some(after_reset)]
     });
@@ -97,7 +97,7 @@ fn name(life: &PluginLife) -> String {
         PluginState::Open(reset_at) => format!("open{}", reset(reset_at)),
         PluginState::Stopped => "stopped".to_owned(),
     };
-    match life.is_active() && life.history.rearmed.is_some() {
+    match life.is_active() && life.history.reset.is_some() {
         true => format!("{name}, on probation"),
         false => name,
     }

@@ -111,7 +111,7 @@ static void set_of_partition(part_record_t *partition, const char *key, const ch
 	if (is(key, "Nodes") && (sscanf(value, "n[%u-%u]", &first, &last) == 2))
 		bit_nset(partition->node_bitmap, first - 1, last - 1);
 	else if (is(key, "OverSubscribe"))
-		partition->max_share = is(value, "FORCE:1") ? (SHARED_FORCE | 1) : 1;
+		partition->max_share = (sscanf(value, "FORCE:%u", &first) == 1) ? (SHARED_FORCE | first) : 1;
 	else if (is(key, "State"))
 		partition->state_up = is(value, "UP") ? PARTITION_UP : PARTITION_DOWN;
 	else if (is(key, "SuspendTime"))

@@ -115,8 +115,11 @@ static void print_nodes(const char *what)
 	for (uint32_t i = 0; i < snapshot.node_count; i++) {
 		const dfrs_node_t *node = &snapshot.nodes[i];
 
-		printf(" %s %s %d %u,", snapshot.strings + node->name, states[node->state],
+		printf(" %s %s %d %u", snapshot.strings + node->name, states[node->state],
 		       cores_used(node->index), select_node_usage[node->index].node_state);
+		if (node->others_cpus)
+			printf(" others %u", node->others_cpus);
+		printf(",");
 	}
 	printf(" visible %d\n", snapshot.cores_visible);
 	dfrs_snapshot_free(&snapshot);

@@ -12,7 +12,7 @@ bool dfrs_select_ready(void)
 	return true;
 }
 
-uint32_t dfrs_select_claims(int node)
+uint32_t dfrs_select_others_cpus(int node, dfrs_is_ours_t is_ours, const void *context)
 {
 	return 0;
 }
