@@ -48,10 +48,47 @@ impl Job {
         self.cpu.times(run.tasks)
     }
 
-    /// What these tasks of the job require of a further rigid resource.
+    /// Whether it requires something of a further rigid resource, wherever it is.
+    #[must_use]
     #[inline]
-    pub(crate) fn rigid_of(&self, run: Run, resource: usize) -> Amount {
-        amount(&self.rigid, resource).times(run.tasks)
+    pub fn requires_devices(&self) -> bool {
+        let mut amounts = self.rigid.iter().chain(&self.rigid_per_node);
+        amounts.any(|amount| !amount.is_zero())
+    }
+
+    /// How many further rigid resources it may require something of: the first ones.
+    #[inline]
+    pub(crate) fn rigid_kinds(&self) -> usize {
+        self.rigid.len().max(self.rigid_per_node.len())
+    }
+
+    /// What one task requires of a further rigid resource.
+    #[inline]
+    pub(crate) fn rigid_per_task_of(&self, resource: usize) -> Amount {
+        amount(&self.rigid, resource)
+    }
+
+    /// What the job requires of a further rigid resource once on each of its nodes.
+    #[inline]
+    pub(crate) fn rigid_per_node_of(&self, resource: usize) -> Amount {
+        amount(&self.rigid_per_node, resource)
+    }
+
+    /// What `tasks` of its tasks require of a further rigid resource on one node.
+    #[inline]
+    pub(crate) fn rigid_on(&self, tasks: u32, resource: usize) -> Amount {
+        if tasks == 0 {
+            Amount::ZERO
+        } else {
+            self.rigid_per_task_of(resource).times(tasks) + self.rigid_per_node_of(resource)
+        }
+    }
+
+    /// What these tasks of the job require of a further rigid resource.
+    #[must_use]
+    #[inline]
+    pub fn rigid_of(&self, run: Run, resource: usize) -> Amount {
+        self.rigid_on(run.tasks, resource)
     }
 }
 
@@ -71,5 +108,20 @@ mod tests {
         job.memory_per_node = Bytes(100);
         assert_eq!(job.memory_on(0), Bytes::ZERO);
         assert_eq!(job.memory_on(2), Bytes(110));
+    }
+
+    #[test]
+    fn devices_per_node_count_once_on_a_node() {
+        let mut job = Job::new(JobId(1), Time(0), 1, Cores(1), Bytes(5));
+        assert!(!job.requires_devices() && job.rigid_kinds() == 0);
+        job.rigid = vec![Amount(0)];
+        assert!(!job.requires_devices());
+        job.rigid = vec![Amount(0), Amount(3)];
+        job.rigid_per_node = vec![Amount(2)];
+        assert!(job.requires_devices() && job.rigid_kinds() == 2);
+        let on = |tasks| [0, 1, 2].map(|kind| job.rigid_on(tasks, kind).0);
+        assert_eq!(on(0), [0, 0, 0]);
+        assert_eq!(on(1), [2, 3, 0]);
+        assert_eq!(on(4), [2, 12, 0]);
     }
 }

@@ -24,7 +24,7 @@ impl PlacementDemand {
             && layout.nodes() >= job.tasks as usize
             && layout.min_nodes.is_none()
             && layout.max_tasks_per_node.is_none();
-        let is_plain = job.tasks > 0 && job.rigid.is_empty();
+        let is_plain = job.tasks > 0 && !job.requires_devices();
         (anywhere && is_plain).then(|| Self::of(job))
     }
 
@@ -142,12 +142,13 @@ mod tests {
 
     #[test]
     fn failure_of_a_constrained_job_implies_nothing() {
-        let rules: [fn(&mut Job); 5] = [
+        let rules: [fn(&mut Job); 6] = [
             |job| job.tasks = 0,
             |job| job.layout.eligible = Some(NodeSet::default()),
             |job| job.layout.max_nodes = Some(1),
             |job| job.layout.max_tasks_per_node = Some(1),
             |job| job.rigid = vec![Amount(1)],
+            |job| job.rigid_per_node = vec![Amount(1)],
         ];
         for rule in rules {
             let mut held_back = job(2, 10, 10);

@@ -413,6 +413,26 @@ mod tests {
     }
 
     #[test]
+    fn devices_per_node_count_once_a_node() {
+        let mut cluster = cluster(&[(100, 100), (100, 100)]);
+        cluster.nodes[0].rigid = vec![Amount(1)];
+        cluster.nodes[1].rigid = vec![Amount(3)];
+        let mut wanted = job(4, 10, 5);
+        wanted.rigid_per_node = vec![Amount(1)];
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 2), (1, 2)]));
+        wanted.rigid_per_node = vec![Amount(2)];
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 4)]));
+        // Once on the node, and one more for each task.
+        wanted.rigid = vec![Amount(1)];
+        assert_eq!(placed(&cluster, &wanted), None);
+        wanted.tasks = 1;
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 1)]));
+        wanted.rigid_per_node = vec![Amount(4)];
+        let usage = Usage::of(&cluster, None);
+        assert!(placed(&cluster, &wanted).is_none() && !could_place(&cluster, &usage, &wanted));
+    }
+
+    #[test]
     fn every_further_rigid_resource_must_suffice() {
         let mut cluster = cluster(&[(100, 100), (100, 100)]);
         cluster.nodes[0].rigid = [1, 0].map(Amount).to_vec();

@@ -54,7 +54,7 @@ impl Headroom {
     #[inline]
     pub(crate) fn applies_to(&self, job: &Job) -> bool {
         job.layout.eligible.is_none()
-            && job.rigid.is_empty()
+            && !job.requires_devices()
             && (job.layout.nodes() == 1 || job.layout.nodes() >= self.nodes.min(job.tasks as usize))
             && job.layout.min_nodes.is_none()
     }
@@ -169,6 +169,9 @@ mod tests {
         assert!(!knows(
             |job| job.layout.eligible = Some([NodeIndex(0)].into_iter().collect())
         ));
-        assert!(!knows(|job| job.rigid = vec![crate::units::Amount(0)]));
+        assert!(!knows(|job| job.rigid = vec![crate::units::Amount(1)]));
+        assert!(!knows(
+            |job| job.rigid_per_node = vec![crate::units::Amount(1)]
+        ));
     }
 }

@@ -235,9 +235,14 @@ pub struct Job {
     /// How often it was paused or migrated within the last hour, for the policy's budget.
     #[serde(default)]
     pub recent_moves: u32,
-    /// Requirements of one task in the nodes' further rigid resources ([`Node::rigid`]).
+    /// Requirements of one task in the nodes' further rigid resources ([`Node::rigid`]), kind by
+    /// kind in the nodes' order; a kind that is not listed is not required.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rigid: Vec<Amount>,
+    /// Requirements in further rigid resources once on each node that the job uses, however many
+    /// tasks it has there (Slurm's `--gres`, `--gpus-per-node`); added to `rigid` times tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rigid_per_node: Vec<Amount>,
 }
 
 impl Job {

@@ -272,10 +272,15 @@ mod tests {
         let further = (
             prop_oneof![4 => Just(0u64), 1 => 0u64..40],
             prop_oneof![4 => Just(0u64), 1 => 0u64..3],
+            prop_oneof![4 => Just(0u64), 1 => 0u64..3],
         );
         (simple, layout, further)
             .prop_map(
-                |(mut job, (max_tasks_per_node, max_nodes, eligible), (per_node, further))| {
+                |(
+                    mut job,
+                    (max_tasks_per_node, max_nodes, eligible),
+                    (per_node, further, once),
+                )| {
                     let eligible = eligible.map(|nodes| nodes.into_iter().collect());
                     job.layout = Layout {
                         max_tasks_per_node,
@@ -286,6 +291,9 @@ mod tests {
                     job.memory_per_node = Bytes(per_node);
                     if further > 0 {
                         job.rigid = vec![Amount(further)];
+                    }
+                    if once > 0 {
+                        job.rigid_per_node = vec![Amount(once)];
                     }
                     job
                 },
@@ -443,12 +451,13 @@ mod tests {
     #[test]
     fn rules_end_runs_of_equal_nodes_and_keep_equal_jobs_apart() {
         // What is special about one of two jobs that are equal otherwise.
-        let rules: [fn(&mut Job); 5] = [
+        let rules: [fn(&mut Job); 6] = [
             |job| job.layout.max_tasks_per_node = Some(1),
             |job| job.layout.max_nodes = Some(2),
             |job| job.layout.eligible = Some([1, 2, 4].map(NodeIndex).into_iter().collect()),
             |job| (job.memory, job.memory_per_node) = (Bytes(0), job.memory),
             |job| job.rigid = vec![Amount(1)],
+            |job| job.rigid_per_node = vec![Amount(1)],
         ];
         for rule in rules {
             for special in 0..2 {
@@ -511,6 +520,18 @@ mod tests {
                 job.rigid = vec![Amount(1)];
             }
             assert!(agree(&cluster, &[], Fraction::ZERO).unwrap(), "{tasks}");
+        }
+    }
+
+    #[test]
+    fn devices_per_node_are_taken_once_on_a_node() {
+        for (once, tasks, fits) in [(2, 8, true), (3, 1, false), (1, 16, true)] {
+            let mut cluster = simple(2, &[(tasks, 10, 10)]);
+            for node in &mut cluster.nodes {
+                node.rigid = vec![Amount(2)];
+            }
+            cluster.jobs[0].rigid_per_node = vec![Amount(once)];
+            assert_eq!(agree(&cluster, &[], Fraction::ZERO).unwrap(), fits);
         }
     }
 

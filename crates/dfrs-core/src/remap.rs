@@ -496,7 +496,7 @@ fn leave_equal_jobs_in_place(jobs: &[&Job], found: &mut [Mapping]) {
 
 /// Whether the job has no rules or resources that set it apart from others of the same size.
 fn is_simple(job: &Job) -> bool {
-    job.layout == Layout::default() && job.rigid.is_empty()
+    job.layout == Layout::default() && !job.requires_devices()
 }
 
 /// Whether the job cannot be moved, and where it is. One that cannot keep the ceiling on load
@@ -646,13 +646,14 @@ mod tests {
             found[0].runs()[0].node.0
         };
         assert_eq!(place(|_| ()), 0);
-        let different: [fn(&mut Job); 6] = [
+        let different: [fn(&mut Job); 7] = [
             |job| job.tasks = 2,
             |job| job.cpu = Cores(11),
             |job| job.memory = Bytes(11),
             |job| job.memory_per_node = Bytes(1),
             |job| job.layout.max_nodes = Some(1),
             |job| job.rigid = vec![Amount(1)],
+            |job| job.rigid_per_node = vec![Amount(1)],
         ];
         for (number, change) in different.into_iter().enumerate() {
             assert_eq!(place(change), 1, "{number}");

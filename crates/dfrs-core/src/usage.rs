@@ -431,7 +431,7 @@ impl Usage {
         entry.is_up
             && (job.cpu.is_zero() || !entry.cpu.is_zero())
             && entry.has_room(memory, job.cpu, limit)
-            && (job.rigid.is_empty() || self.rigid_fits(job, Run { node, tasks: 1 }))
+            && (job.rigid_kinds() == 0 || self.rigid_fits(job, Run { node, tasks: 1 }))
     }
 
     /// Whether these tasks of the job fit on the node beside what is there, by memory, further
@@ -480,7 +480,7 @@ impl Usage {
     /// Whether the node has enough of the further rigid resources for these tasks of the job.
     #[inline]
     pub(crate) fn rigid_fits(&self, job: &Job, run: Run) -> bool {
-        (0..job.rigid.len()).all(|resource| {
+        (0..job.rigid_kinds()).all(|resource| {
             let amount = job.rigid_of(run, resource);
             let (used, capacity) = self.rigid(run.node, resource);
             amount.is_zero() || used + amount <= capacity
@@ -495,6 +495,16 @@ impl Usage {
             .map_or_else(Default::default, |rigid| (rigid.used, rigid.capacity))
     }
 
+    /// For how many tasks of the job the node has enough of a further rigid resource.
+    fn rigid_slots(&self, job: &Job, node: NodeIndex, kind: usize) -> u64 {
+        let (used, capacity) = self.rigid(node, kind);
+        let (left, once) = (capacity.minus(used), job.rigid_per_node_of(kind));
+        if left < once {
+            return 0;
+        }
+        quotient(left.minus(once).0, job.rigid_per_task_of(kind).0)
+    }
+
     /// How many tasks of the job the node can take now: 0 to the job's number
     /// of tasks.
     pub(crate) fn slots(&self, job: &Job, node: NodeIndex, limit: LoadLimit) -> u32 {
@@ -503,9 +513,8 @@ impl Usage {
             return 0;
         };
         let mut max = space.slots(job, limit);
-        for (kind, amount) in job.rigid.iter().enumerate() {
-            let (used, capacity) = self.rigid(node, kind);
-            max = max.min(quotient(capacity.minus(used).0, amount.0));
+        for kind in 0..job.rigid_kinds() {
+            max = max.min(self.rigid_slots(job, node, kind));
         }
         u32::try_from(max).unwrap_or(u32::MAX)
     }

@@ -114,6 +114,22 @@ fn further_rigid_resources_are_checked() {
 }
 
 #[test]
+fn devices_per_node_count_once_on_each_node() {
+    let mut cluster = cluster();
+    cluster.jobs[0].rigid_per_node = vec![Amount(1)];
+    assert_eq!(found(&cluster, &[start(&[(0, 2)])]), ["rigid resource"]);
+    cluster.nodes[0].rigid = vec![Amount(1)];
+    assert_eq!(found(&cluster, &[start(&[(0, 2)])]), NONE);
+    let on_both = [start(&[(0, 1), (1, 1)])];
+    assert_eq!(found(&cluster, &on_both), ["rigid resource"]);
+    cluster.nodes[1].rigid = vec![Amount(1)];
+    assert_eq!(found(&cluster, &on_both), NONE);
+    // The other one runs on both nodes.
+    cluster.jobs[1].rigid_per_node = vec![Amount(1)];
+    assert_eq!(found(&cluster, &on_both), ["rigid resource"; 2]);
+}
+
+#[test]
 fn shares_are_checked_after_the_plan() {
     let mut cluster = cluster();
     let shares = |share| {

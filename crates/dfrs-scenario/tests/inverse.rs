@@ -114,7 +114,7 @@ fn job() -> impl Strategy<Value = Job> {
         times,
         (count(), number(), memory),
         layout(),
-        amounts(),
+        (amounts(), prop_oneof![3 => Just(vec![]), 1 => amounts()]),
         mobility,
         state(),
         more,
@@ -125,7 +125,7 @@ fn job() -> impl Strategy<Value = Job> {
                 times,
                 (tasks, cpu, (memory, per_node)),
                 layout,
-                rigid,
+                (rigid, rigid_per_node),
                 mobility,
                 state,
                 more,
@@ -149,6 +149,7 @@ fn job() -> impl Strategy<Value = Job> {
                     starved: flags.1,
                     recent_moves,
                     rigid,
+                    rigid_per_node,
                 }
             },
         )

@@ -16,7 +16,7 @@ nodes n[0-2] cpu=4 memory=64G swap=8G
 nodes \"odd name\" cpu=0.25 memory=1536M held=2B ending=1B rigid=2,0 draining
 nodes big cpu=128 memory=1T down
 jobs 7-8 tasks=2 cpu=4 memory=40G submit=10s virtual-time=600s running=n0*2
-job 9 cpu=2 memory=32G memory-per-node=1G max-tasks-per-node=1 max-nodes=2 min-nodes=1 eligible=n[0-2],#3 rigid=1 weight=1.5 comes-first recent-moves=2 mobility=park locked parked=n1
+job 9 cpu=2 memory=32G memory-per-node=1G max-tasks-per-node=1 max-nodes=2 min-nodes=1 eligible=n[0-2],#3 rigid=1 rigid-per-node=0,4 weight=1.5 comes-first recent-moves=2 mobility=park locked parked=n1
 job 12 cpu=0 memory=0 paused
 job 13 cpu=1 memory=1G eligible=none running=n0*5,n1*2,#9
 event ended
@@ -83,6 +83,7 @@ fn every_setting_is_read_into_its_field() {
         [NodeState::Up, NodeState::Draining, NodeState::Down]
     );
     let jobs = &scenario.cluster.jobs;
+    assert_eq!(jobs[2].rigid_per_node, [Amount(0), Amount(4)]);
     assert_eq!(jobs[0].state, jobs[1].state);
     assert_eq!(jobs[0].running_on().unwrap().tasks_on(NodeIndex(0)), 2);
     let job = &jobs[2];

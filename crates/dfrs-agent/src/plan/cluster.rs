@@ -157,6 +157,7 @@ fn core_job(job: &ObservedJob, record: &LedgerRecord, state: JobState, facts: &P
             || heir_starved_at(job, record, facts.config).is_some_and(|at| at <= facts.now),
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
+        rigid_per_node: Vec::new(),
     }
 }
 

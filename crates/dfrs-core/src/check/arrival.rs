@@ -23,7 +23,7 @@ impl Checker<'_> {
             let shortage = self.shortage(job, run, capacity, in_use, on, Job::memory_of);
             self.report_on(ViolationKind::Memory(shortage), job.id, run.node);
         }
-        for resource in 0..job.rigid.len() {
+        for resource in 0..job.rigid_kinds() {
             let of = |job: &Job, run: Run| job.rigid_of(run, resource);
             let (in_use, capacity) = self.usage.rigid(run.node, resource);
             if !of(job, run).is_zero() && in_use + of(job, run) > capacity {

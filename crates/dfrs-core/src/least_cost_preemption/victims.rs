@@ -58,7 +58,7 @@ pub(super) fn make_room(
         .take()
         .unwrap_or_else(|| PreemptionCandidates::of(state));
     let job = &state.question.cluster.jobs[index];
-    let is_plain = job.rigid.is_empty()
+    let is_plain = !job.requires_devices()
         && job.tasks > 0
         && job.layout.nodes() > 0
         && job.layout.min_nodes.is_none()

@@ -140,7 +140,7 @@ fn boundaries(cluster: &Cluster, jobs: &[&Job]) -> Vec<bool> {
             }
         }
     }
-    if jobs.iter().any(|job| !job.rigid.is_empty()) {
+    if jobs.iter().any(|job| job.requires_devices()) {
         boundary.fill(true);
     }
     boundary

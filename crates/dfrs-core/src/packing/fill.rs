@@ -256,8 +256,10 @@ impl<'a> Filler<'a> {
         if let Some(pick) = open.cursors[which].pick {
             let group = self.found.picks[pick].group;
             if self.missing[group] > 0 && self.fits(group, 1, open, self.found.picks[pick].tasks) {
+                let here = self.found.picks[pick].tasks;
                 self.found.picks[pick].tasks += 1;
                 self.take(group, 1, self.groups.groups[group].memory, open);
+                self.take_devices(group, 1, open, here);
                 return true;
             }
             open.cursors[which] = Cursor {
@@ -276,6 +278,7 @@ impl<'a> Filler<'a> {
             member.first_memory + member.memory * (tasks - 1),
             open,
         );
+        self.take_devices(group, tasks, open, 0);
         self.nodes_used[group] += 1;
         open.cursors[which].pick = Some(self.found.picks.len());
         self.found.picks.push(Pick { group, tasks });
@@ -343,13 +346,11 @@ impl<'a> Filler<'a> {
     /// As `fits`, for what only special groups have.
     fn special_fits(&self, group: usize, tasks: u64, open: &OpenBin, here: u64) -> bool {
         let job = self.job(group);
-        let Ok(more) = u32::try_from(tasks) else {
-            return false;
-        };
         here + tasks <= u64::from(job.layout.tasks_per_node())
             && job.layout.allows(self.bins.nodes[open.bin])
-            && job.rigid.iter().enumerate().all(|(kind, amount)| {
-                amount.times(more) <= open.rigid_left.get(kind).copied().unwrap_or_default()
+            && (0..job.rigid_kinds()).all(|kind| {
+                further(job, tasks, here, kind)
+                    <= open.rigid_left.get(kind).copied().unwrap_or_default()
             })
     }
 
@@ -359,10 +360,15 @@ impl<'a> Filler<'a> {
         self.missing[group] -= tasks;
         open.memory_used += memory;
         open.cpu_used += member.cpu * self.at.numerator * tasks;
-        if member.special {
+    }
+
+    /// Counts in what so many more tasks of a group with special rules take of the open node's
+    /// further rigid resources, beside `here` that the node has.
+    fn take_devices(&self, group: usize, tasks: u64, open: &mut OpenBin, here: u64) {
+        if self.groups.groups[group].special {
             let job = self.job(group);
-            for (left, amount) in open.rigid_left.iter_mut().zip(&job.rigid) {
-                *left -= amount.times(u32::try_from(tasks).unwrap_or(u32::MAX));
+            for (kind, left) in open.rigid_left.iter_mut().enumerate() {
+                *left -= further(job, tasks, here, kind);
             }
         }
     }
@@ -371,6 +377,13 @@ impl<'a> Filler<'a> {
     fn job(&self, group: usize) -> &'a Job {
         self.packing.jobs[self.groups.members[self.groups.groups[group].first]]
     }
+}
+
+/// What so many more tasks of the job require of a further rigid resource on a node that has `here`
+/// of them.
+fn further(job: &Job, tasks: u64, here: u64, kind: usize) -> Amount {
+    let on = |tasks: u64| job.rigid_on(u32::try_from(tasks).unwrap_or(u32::MAX), kind);
+    on(here + tasks).minus(on(here))
 }
 
 impl PackedNodes {

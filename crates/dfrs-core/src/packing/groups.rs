@@ -86,7 +86,7 @@ impl Group {
                 || layout.max_nodes.is_some()
                 || layout.eligible.is_some()
                 || !job.memory_per_node.is_zero()
-                || !job.rigid.is_empty(),
+                || job.requires_devices(),
         }
     }
 

@@ -156,8 +156,9 @@ impl<'a> ReferenceBin<'a> {
         total <= wanted.layout.tasks_per_node()
             && self.memory_used + memory <= self.memory_capacity
             && (cpu == 0 || self.cpu_used + cpu <= self.cpu_capacity)
-            && wanted.rigid.iter().enumerate().all(|(resource, amount)| {
-                amount.times(tasks) <= self.rigid_left.get(resource).copied().unwrap_or_default()
+            && (0..wanted.rigid.len().max(wanted.rigid_per_node.len())).all(|kind| {
+                let left = self.rigid_left.get(kind).copied().unwrap_or_default();
+                wanted.rigid_on(total, kind).0 - wanted.rigid_on(here, kind).0 <= left.0
             })
             && wanted.layout.allows(self.node)
             && (wanted.cpu.is_zero() || self.cpu_capacity > 0)
@@ -167,8 +168,10 @@ impl<'a> ReferenceBin<'a> {
         let wanted = &self.jobs[job];
         self.cpu_used +=
             u128::from(wanted.cpu.0) * u128::from(self.at.numerator) * u128::from(tasks);
-        for (left, amount) in self.rigid_left.iter_mut().zip(&wanted.rigid) {
-            *left -= amount.times(tasks);
+        let here = self.taken.iter().find(|(taken, _)| *taken == job);
+        let here = here.map_or(0, |(_, here)| *here);
+        for (kind, left) in self.rigid_left.iter_mut().enumerate() {
+            left.0 -= wanted.rigid_on(here + tasks, kind).0 - wanted.rigid_on(here, kind).0;
         }
         match self.taken.iter_mut().find(|(taken, _)| *taken == job) {
             Some((_, here)) => {

@@ -101,6 +101,7 @@ pub(crate) fn cmp_requirements(one: &Job, other: &Job) -> Ordering {
         .cmp(&size(other))
         .then_with(|| one.layout.cmp(&other.layout))
         .then_with(|| one.rigid.cmp(&other.rigid))
+        .then_with(|| one.rigid_per_node.cmp(&other.rigid_per_node))
 }
 
 fn insert(list: &mut Vec<usize>, index: usize) {

@@ -217,7 +217,7 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
             0u32..4,
         ),
         prop_oneof![4 => Just(0u64), 1 => 0u64..50],
-        prop_oneof![4 => Just(0u64), 1 => 0u64..3],
+        prop_oneof![8 => Just((0u64, 0u64)), 1 => (0u64..3, 0u64..3), 1 => (Just(0u64), 0u64..3)],
     );
     (
         plain,
@@ -231,7 +231,7 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 (mut job, wish, places),
                 layout,
                 mobility,
-                ((locked, comes_first, recent_moves), per_node, gpus),
+                ((locked, comes_first, recent_moves), per_node, (gpus, gpus_per_node)),
                 weight,
             )| {
                 job.layout = layout;
@@ -243,6 +243,9 @@ fn job(kinds: ClusterKind, nodes: u32) -> BoxedStrategy<(Job, u8, Vec<u32>)> {
                 job.weight = Weight(weight);
                 if gpus > 0 {
                     job.rigid = vec![Amount(gpus)];
+                }
+                if gpus_per_node > 0 {
+                    job.rigid_per_node = vec![Amount(gpus_per_node)];
                 }
                 (job, wish, places)
             },
@@ -288,8 +291,7 @@ fn assemble(nodes: Vec<Node>, jobs: Vec<(Job, u8, Vec<u32>)>) -> Cluster {
                     job.layout.allows(run.node) && run.tasks <= job.layout.tasks_per_node()
                 });
         let need = |run: Run| job.memory_of(run).0;
-        let gpus_per_task = job.rigid.first().copied().unwrap_or_default();
-        let gpu = |run: Run| gpus_per_task.times(run.tasks).0;
+        let gpu = |run: Run| job.rigid_of(run, 0).0;
         let of = |run: Run| &cluster.nodes[run.node.index()];
         let runs = allowed
             && mapping.iter().all(|run| {

@@ -59,6 +59,7 @@ impl Draft {
             starved: fields.flag("comes-first")?,
             recent_moves: fields.value_or_default("recent-moves", units::count)?,
             rigid: fields.value_or_default("rigid", units::amounts)?,
+            rigid_per_node: fields.value_or_default("rigid-per-node", units::amounts)?,
         };
         fields.finish()?;
         Ok(job)

@@ -83,6 +83,7 @@ fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
         layout.eligible.as_ref().map(|nodes| lists.show(nodes)),
     );
     line.value_unless(&[][..], "rigid", &job.rigid, show_amounts);
+    line.value_unless(&[][..], "rigid-per-node", &job.rigid_per_node, show_amounts);
     line.value_unless(Time::ZERO, "submit", job.submit, show_time);
     line.value_unless(Span::ZERO, "virtual-time", job.virtual_time, show_span);
     line.value_unless(Span::ZERO, "delay", job.delay, show_span);
