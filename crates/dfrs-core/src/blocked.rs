@@ -1,10 +1,13 @@
 //! Why a waiting job was not placed.
 
+use std::borrow::Cow;
+
 use crate::greedy::all_nodes;
 use crate::model::{Cluster, Job, JobState, Node, NodeIndex, NodeState};
 use crate::plan::Blocked;
 use crate::policy::{Ceilings, Policy};
 use crate::room::Room;
+use crate::units::Amount;
 use crate::usage::Usage;
 
 /// Finds out why jobs wait, given what is in use after the plan.
@@ -64,7 +67,7 @@ impl<'a> BlockedDiagnosis<'a> {
         } else if !self
             .best_case
             .get_or_insert_with(best_case)
-            .could_place(cluster, job)
+            .could_place(cluster, &without_devices(job))
         {
             Blocked::NeverFits
         } else if self
@@ -79,10 +82,38 @@ impl<'a> BlockedDiagnosis<'a> {
                 .could_place(cluster, job)
             || !self.has_unavailable_nodes(job)
         {
-            Blocked::Memory
+            self.scarce(job)
         } else {
             Blocked::NodesUnavailable
         }
+    }
+
+    /// What is short for a job that finds no room at any load: memory, or a kind of devices without
+    /// which it would find room. Others may hold what nodes lack of these, so that a job for which
+    /// there are never enough waits, too.
+    fn scarce(&mut self, job: &Job) -> Blocked {
+        if !job.requires_devices() || !self.finds_room(&without_devices(job)) {
+            return Blocked::Memory;
+        }
+        let mut kinds = (0..job.rigid_kinds()).filter(|kind| requires(job, *kind));
+        let short = kinds.clone().find(|kind| {
+            let mut with_one = without_devices(job).into_owned();
+            with_one.rigid = only(&job.rigid, *kind);
+            with_one.rigid_per_node = only(&job.rigid_per_node, *kind);
+            !self.finds_room(&with_one)
+        });
+        // Of each there may be enough, but not on the same nodes.
+        let kind = short.or_else(|| kinds.next());
+        kind.map_or(Blocked::Memory, |kind| Blocked::Devices { kind })
+    }
+
+    /// Whether there is room for the job now at any load.
+    fn finds_room(&mut self, job: &Job) -> bool {
+        let cluster = self.cluster;
+        if let Some(after) = self.without_ceilings() {
+            return after.could_place(cluster, job);
+        }
+        self.after.could_place(cluster, job)
     }
 
     fn without_ceilings(&mut self) -> Option<&mut Room> {
@@ -99,4 +130,31 @@ impl<'a> BlockedDiagnosis<'a> {
         let is_missing = |node: NodeIndex| !self.cluster.nodes[node.index()].is_up();
         all_nodes(self.cluster, job).any(is_missing)
     }
+}
+
+/// The job as if it required no devices.
+fn without_devices(job: &Job) -> Cow<'_, Job> {
+    if !job.requires_devices() {
+        return Cow::Borrowed(job);
+    }
+    let (rigid, rigid_per_node) = (Vec::new(), Vec::new());
+    Cow::Owned(Job {
+        rigid,
+        rigid_per_node,
+        ..job.clone()
+    })
+}
+
+/// Whether the job requires some of this kind of devices.
+fn requires(job: &Job, kind: usize) -> bool {
+    !job.rigid_on(1, kind).is_zero()
+}
+
+/// These amounts, but nothing of all kinds but this one.
+fn only(amounts: &[Amount], kind: usize) -> Vec<Amount> {
+    let of = |(other, amount): (usize, &Amount)| match other == kind {
+        true => *amount,
+        false => Amount::ZERO,
+    };
+    amounts.iter().enumerate().map(of).collect()
 }

@@ -193,6 +193,9 @@ impl<'a> Checker<'a> {
                 JobState::Paused
             }
             Mobility::Park => {
+                if job.requires_devices() {
+                    self.report(ViolationKind::ParksDevices, job.id);
+                }
                 self.check_swap(job, &mapping);
                 self.swap.add(job, &mapping);
                 JobState::Parked(mapping)

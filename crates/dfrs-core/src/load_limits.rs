@@ -33,8 +33,12 @@ impl LoadLimits {
         })
     }
 
-    /// Which ceiling the job keeps, if there is one. As [`Self::of_job`].
+    /// Which ceiling the job keeps, if there is one; none if it has devices, which would stand
+    /// still while it waits for CPU. As [`Self::of_job`].
     pub(crate) fn limit(limits: Option<&Arc<Self>>, job: &Job) -> LoadLimit {
+        if job.requires_devices() {
+            return LoadLimit::Exempt;
+        }
         limits.map_or(LoadLimit::Node, |limits| limits.of_job(job))
     }
 
@@ -185,6 +189,21 @@ mod tests {
         assert_eq!(limit(&cluster), LoadLimit::Nothing);
         cluster.nodes[0].ending_memory = Bytes(80);
         assert_eq!(limit(&cluster), LoadLimit::Node);
+    }
+
+    #[test]
+    fn jobs_with_devices_keep_no_ceiling() {
+        let cluster = cluster();
+        let limits = Arc::new(limits(&cluster, Some(100), Some(100)));
+        let mut with_device = job(4, 1, 10);
+        assert_eq!(
+            LoadLimits::limit(Some(&limits), &with_device),
+            LoadLimit::Parallel
+        );
+        with_device.rigid_per_node = vec![crate::units::Amount(1)];
+        for limits in [None, Some(&limits)] {
+            assert_eq!(LoadLimits::limit(limits, &with_device), LoadLimit::Exempt);
+        }
     }
 
     #[test]

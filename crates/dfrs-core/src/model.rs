@@ -91,7 +91,9 @@ pub enum Mobility {
     #[default]
     Checkpoint,
     /// May be frozen with its memory moved to the nodes' swap, and comes back on the same nodes or
-    /// not at all; never migrates.
+    /// not at all; never migrates. No plan parks a job that requires devices, which it would hold
+    /// on: it stays as with [`Self::Never`]. One that is parked all the same counts as without its
+    /// devices, and comes back when they are free.
     Park,
     /// May be stopped and restarted anywhere, but loses its work; its virtual time starts again.
     Restart,
@@ -237,6 +239,10 @@ pub struct Job {
     pub recent_moves: u32,
     /// Requirements of one task in the nodes' further rigid resources ([`Node::rigid`]), kind by
     /// kind in the nodes' order; a kind that is not listed is not required.
+    ///
+    /// A job that requires any is taken to work on devices, such as GPUs, that would stand still
+    /// while it waits for CPU: ceilings on load do not keep it out, and it has a least yield
+    /// ([`crate::LeastYield::OF_DEVICES`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rigid: Vec<Amount>,
     /// Requirements in further rigid resources once on each node that the job uses, however many

@@ -111,6 +111,12 @@ pub enum Blocked {
     NeverFits,
     /// There is not enough free memory now.
     Memory,
+    /// There is enough free memory, but not where the devices are free that it requires: jobs hold
+    /// them, ours or others, or nodes lack them.
+    Devices {
+        /// The position in [`crate::Job::rigid`] of a kind that is short.
+        kind: usize,
+    },
     /// There is enough free memory, but not where the load is as low as it has to be there: that of
     /// all nodes is limited, or jobs on several nodes have a least yield
     /// ([`crate::policy::Settings`]), or it is long and waits for idle CPU.
@@ -129,7 +135,11 @@ pub enum Blocked {
 
 impl fmt::Display for Blocked {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Devices { kind } = self {
+            return write!(formatter, "waits for devices of kind {kind}");
+        }
         formatter.write_str(match self {
+            Self::Devices { .. } => "waits for devices",
             Self::NeverFits => "requires more than the cluster has",
             Self::Memory => "waits for memory",
             Self::Cpu => "waits for CPU",

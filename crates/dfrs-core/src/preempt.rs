@@ -271,7 +271,7 @@ fn force(question: Question<'_>, index: usize, before: &Usage) -> Option<(Target
     for victim in marked.into_iter().rev() {
         let old = cluster.jobs[victim]
             .running_on()
-            .filter(|old| fits_alongside(usage, &cluster.jobs[victim], old, &arrived));
+            .filter(|old| fits_alongside(usage, &cluster.jobs[victim], old, (job, &arrived)));
         match old {
             Some(old) => usage.add(&cluster.jobs[victim], old),
             None => leaving.push(victim),
@@ -316,11 +316,17 @@ pub(crate) fn still_fits(usage: &Usage, job: &Job, mapping: &Mapping) -> bool {
 }
 
 /// Whether a marked job can stay where it was now that the new job is in its place. Nodes that the
-/// new job does not use are as they were, whatever their load.
-pub(crate) fn fits_alongside(usage: &Usage, job: &Job, old: &Mapping, arriving: &Mapping) -> bool {
+/// new job does not use are as they were, whatever their load; and for one with devices, which
+/// keeps no ceiling on load, no job leaves because of the load.
+pub(crate) fn fits_alongside(
+    usage: &Usage,
+    job: &Job,
+    old: &Mapping,
+    (new, arriving): (&Job, &Mapping),
+) -> bool {
     let limit = usage.limit_on(job, old);
     old.iter().all(|run| {
-        if arriving.tasks_on(run.node) > 0 {
+        if arriving.tasks_on(run.node) > 0 && !new.requires_devices() {
             usage.fits(job, run, limit)
         } else {
             usage.holds(job, run)

@@ -8,7 +8,7 @@ use crate::greatest::Greatest;
 use crate::model::{Job, JobState, Layout, Mapping, Mobility, NodeIndex, NodeState, Run};
 use crate::packing::{BinsOnce, Fraction, MemoryDemand, Packing, Pinned};
 use crate::plan::Reason;
-use crate::policy::{MappingProblem, MappingSearch, Optimisation};
+use crate::policy::{Ceilings, MappingProblem, MappingSearch, Optimisation};
 use crate::priority::Priority;
 use crate::question::Question;
 use crate::target::{Change, Target, can_pause};
@@ -193,10 +193,11 @@ impl<'a> Remap<'a> {
                 }
                 None if self.kept.is_empty() => return Ok(self.target),
                 None => {
-                    if self.kept.last().is_some_and(|lowest| lowest.pin.is_some()) {
+                    let place = self.next_to_drop();
+                    if self.kept.get(place).is_some_and(|next| next.pin.is_some()) {
                         bins = BinsOnce::default();
                     }
-                    self.drop_lowest()?;
+                    self.drop_at(place)?;
                 }
             }
         }
@@ -389,15 +390,64 @@ impl<'a> Remap<'a> {
     }
 
     fn drop_lowest(&mut self) -> Result<(), usize> {
-        let Some(lowest) = self.kept.pop() else {
+        self.drop_at(self.kept.len().saturating_sub(1))
+    }
+
+    /// Drops the candidate at this place; nothing if there is none.
+    fn drop_at(&mut self, place: usize) -> Result<(), usize> {
+        if place >= self.kept.len() {
             return Ok(());
-        };
-        if let Some(pin) = lowest.pin {
-            self.usage.remove(lowest.job, pin.mapping);
-            // This pin was counted in last of those that are left.
-            self.pinned.pop();
         }
-        self.drop(&lowest)
+        let dropped = self.kept.remove(place);
+        if let Some(pin) = dropped.pin {
+            self.usage.remove(dropped.job, pin.mapping);
+            // Pins are counted in in the order of candidates: most often it is the last one.
+            let own = |pinned: &Pinned<'_>| pinned.job.id == dropped.job.id;
+            if let Some(place) = self.pinned.iter().rposition(own) {
+                self.pinned.remove(place);
+            }
+        }
+        self.drop(&dropped)
+    }
+
+    /// The place of the candidate that is dropped when not all are packed: the lowest priority; of
+    /// those with devices if these do not find enough of them even alone, for no other job makes
+    /// room for these.
+    fn next_to_drop(&self) -> usize {
+        let lowest_with = self
+            .kept
+            .iter()
+            .rposition(|candidate| candidate.job.requires_devices());
+        let lowest = self.kept.len().saturating_sub(1);
+        match lowest_with {
+            Some(place) if place < lowest && !self.has_devices_for_all() => place,
+            _ => lowest,
+        }
+    }
+
+    /// Whether MCB8 finds places for the jobs with devices, were devices all that they require. As one
+    /// packing.
+    fn has_devices_for_all(&self) -> bool {
+        let cluster = self.question.cluster;
+        let mut usage = Usage::best_case(cluster, Ceilings::default());
+        for pin in self.pinned.iter().filter(|pin| pin.job.requires_devices()) {
+            usage.add(&devices_of(pin.job), pin.mapping);
+        }
+        let jobs: Vec<Job> = self
+            .movable()
+            .filter(|job| job.requires_devices())
+            .map(devices_of)
+            .collect();
+        let packing = Packing {
+            cluster,
+            pinned: &usage,
+            grace: &[],
+            jobs: &jobs.iter().collect::<Vec<_>>(),
+            least: Fraction::ZERO,
+            bins: &BinsOnce::default(),
+            stop: self.question.stop,
+        };
+        packing.search().is_some()
     }
 
     /// A dropped job leaves if it runs, and goes on waiting if it waits.
@@ -491,6 +541,16 @@ fn leave_equal_jobs_in_place(jobs: &[&Job], found: &mut [Mapping]) {
         for (place, runs) in move_on.into_iter().zip(rest) {
             found[place] = Mapping::new(runs);
         }
+    }
+}
+
+/// The job as if it required devices only.
+fn devices_of(job: &Job) -> Job {
+    Job {
+        cpu: Cores::ZERO,
+        memory: Bytes::ZERO,
+        memory_per_node: Bytes::ZERO,
+        ..job.clone()
     }
 }
 

@@ -6,6 +6,8 @@ use crate::units::{Bytes, Cores};
 /// What the load of a node may grow to if a job comes: the loosest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LoadLimit {
+    /// Anything, whichever jobs are there: it has devices and waits for no CPU.
+    Exempt,
     /// Anything; beside jobs on several nodes their ceiling.
     Nothing,
     /// The ceiling of all nodes.
@@ -34,6 +36,7 @@ impl Space {
     #[inline]
     pub(crate) fn load_for(&self, limit: LoadLimit) -> Cores {
         match limit {
+            LoadLimit::Exempt => Cores(u64::MAX),
             LoadLimit::Nothing => self.load_unlimited,
             LoadLimit::Node => self.load,
             LoadLimit::Parallel => self.load_parallel,

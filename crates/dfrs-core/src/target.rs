@@ -209,6 +209,8 @@ pub(crate) fn may_pause(question: Question<'_>, job: &Job) -> bool {
         && max_moves.is_none_or(|max| job.recent_moves < max)
         && match job.mobility {
             Mobility::Checkpoint | Mobility::Restart => true,
+            // Parking would free memory only.
+            Mobility::Park if job.requires_devices() => false,
             Mobility::Park => {
                 let mut states = mapping.nodes().map(|node| cluster.state_of(node));
                 states.all(|state| state == NodeState::Up)

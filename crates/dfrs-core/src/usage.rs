@@ -67,6 +67,7 @@ impl NodeUsage {
             NO_CEILING
         };
         match limit {
+            LoadLimit::Exempt => NO_CEILING,
             LoadLimit::Nothing => for_them,
             LoadLimit::Node | LoadLimit::Parallel => for_them.min(self.max_load),
         }
@@ -306,9 +307,13 @@ impl Usage {
     }
 
     /// Whether the job could keep a ceiling on load on empty nodes, if there is one: else it starts
-    /// where it can, as if there were none. As [`Self::limit`].
+    /// where it can, as if there were none. A job that is exempt keeps none. As [`Self::limit`].
     pub(crate) fn could_keep_ceiling(&self, job: &Job) -> bool {
-        self.limit(job) != LoadLimit::Nothing
+        match self.limit(job) {
+            LoadLimit::Exempt => self.limits.is_none(),
+            LoadLimit::Nothing => false,
+            LoadLimit::Node | LoadLimit::Parallel => true,
+        }
     }
 
     /// [`Self::limit`] of a job that is, or is to be, there.
@@ -444,7 +449,11 @@ impl Usage {
             .nodes
             .get(run.node.index())
             .is_none_or(|entry| entry.load.is_zero());
-        let limit = if is_alone { LoadLimit::Nothing } else { limit };
+        let limit = if is_alone {
+            limit.min(LoadLimit::Nothing)
+        } else {
+            limit
+        };
         self.fits_run(job, run, limit)
     }
 

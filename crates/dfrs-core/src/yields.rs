@@ -23,6 +23,9 @@ use floors::Floors;
 /// virtual time, number of tasks, mobility and memory say; there jobs on several nodes have at
 /// least [`crate::Settings::parallel_least_yield`], or an equal share if that is less.
 ///
+/// Before all this, jobs that require devices have [`LeastYield::OF_DEVICES`], or an equal share
+/// among them, but with [`Optimisation::Further`].
+///
 /// O(jobs + (nodes + runs) log nodes), but for [`Optimisation::Further`], which takes what its goal
 /// takes.
 #[must_use]
@@ -94,6 +97,13 @@ pub(crate) fn smallest_yield(nodes: &[Node], placed: &[Placed<'_>]) -> f64 {
 /// The yields of these jobs, in their order.
 pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Vec<Yield> {
     let mut constraints = Constraints::new(nodes, placed);
+    let of_devices = match goal {
+        Goal::Further { .. } => None,
+        _ => Floors::of_devices(&constraints, placed),
+    };
+    if let Some(floors) = &of_devices {
+        floors.take_from(&mut constraints);
+    }
     let young = || placed.iter().map(|placed| youth::weight(nodes, placed));
     let yields = match goal {
         Goal::Equal => vec![constraints.uniform(); placed.len()],
@@ -111,6 +121,10 @@ pub(crate) fn allocate(nodes: &[Node], placed: &[Placed<'_>], goal: &Goal) -> Ve
             floors.add_to(filling::max_min(&constraints, young().collect()))
         }
         Goal::Further { goal, now, period } => goal.yields(&constraints, placed, *now, *period),
+    };
+    let yields = match of_devices {
+        Some(floors) => floors.add_to(yields),
+        None => yields,
     };
     yields.into_iter().map(Yield).collect()
 }

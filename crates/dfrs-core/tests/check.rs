@@ -130,6 +130,21 @@ fn devices_per_node_count_once_on_each_node() {
 }
 
 #[test]
+fn job_with_devices_is_not_parked() {
+    let mut cluster = cluster();
+    cluster.jobs[1].mobility = Mobility::Park;
+    for node in &mut cluster.nodes {
+        node.swap = Bytes(1000);
+        node.rigid = vec![Amount(9)];
+    }
+    assert_eq!(found(&cluster, &[PAUSE]), NONE);
+    cluster.jobs[1].rigid_per_node = vec![Amount(1)];
+    assert_eq!(found(&cluster, &[PAUSE]), ["no devices parked"]);
+    cluster.jobs[1].mobility = Mobility::Checkpoint;
+    assert_eq!(found(&cluster, &[PAUSE]), NONE);
+}
+
+#[test]
 fn shares_are_checked_after_the_plan() {
     let mut cluster = cluster();
     let shares = |share| {
@@ -406,6 +421,7 @@ fn exceeded_resource_lists_the_jobs_that_hold_it() {
         text,
         "error: action 0 (start): job 1: node n: rigid resource 1: requires 4, but 3 of 6 are in use (job 2 3): 1 too much"
     );
+    cluster.jobs[1].rigid.clear();
     cluster.jobs[1].mobility = Mobility::Park;
     cluster.nodes[0].swap = Bytes(29);
     let text = line(&cluster, &[PAUSE]);

@@ -46,8 +46,12 @@ fn wait_over_size(cluster: &Cluster, job: &Job) -> f64 {
     weight * (job.flow_time(NOW).seconds() + 10.0) / size.max(0.1)
 }
 
-/// Whether the job is put where loads stay below the ceiling if no other job is there.
+/// Whether the job is put where loads stay below the ceiling if no other job is there; one with
+/// devices keeps no ceiling.
 fn could_keep(policy: &Policy, cluster: &Cluster, job: &Job, ceiling: LoadCeiling) -> bool {
+    if job.requires_devices() {
+        return false;
+    }
     let mut alone = cluster.clone();
     let id = job.id;
     let waiting = Job {

@@ -41,6 +41,7 @@ fn reasons_are_words() {
     for (why, words) in [
         (Blocked::NeverFits, "requires more than the cluster has"),
         (Blocked::Memory, "waits for memory"),
+        (Blocked::Devices { kind: 1 }, "waits for devices of kind 1"),
         (Blocked::Cpu, "waits for CPU"),
         (
             Blocked::OwnNodesFull,

@@ -17,6 +17,9 @@ const REASONS: [(&str, Reason); 6] = [
     ("share", Reason::Share),
 ];
 
+/// How a reason that names a kind of devices begins.
+const DEVICES: &str = "devices ";
+
 const BLOCKED: [(&str, Blocked); 7] = [
     ("never fits", Blocked::NeverFits),
     ("memory", Blocked::Memory),
@@ -45,10 +48,18 @@ pub(crate) fn reason(text: &str) -> Result<Reason, String> {
 }
 
 pub(crate) fn show_blocked(blocked: Blocked) -> String {
-    word(&BLOCKED, blocked).map_or_else(|| blocked.to_string(), String::from)
+    match blocked {
+        Blocked::Devices { kind } => format!("{DEVICES}{kind}"),
+        _ => word(&BLOCKED, blocked).map_or_else(|| blocked.to_string(), String::from),
+    }
 }
 
 pub(crate) fn blocked(text: &str) -> Result<Blocked, String> {
+    let kind = text
+        .strip_prefix(DEVICES)
+        .and_then(|kind| kind.parse().ok());
+    let devices = kind.map(|kind| Blocked::Devices { kind });
     let names = BLOCKED.map(|(known, _)| known).join(", ");
-    meaning(&BLOCKED, text).ok_or_else(|| format!("what a job waits for is one of: {names}"))
+    let found = meaning(&BLOCKED, text).or(devices);
+    found.ok_or_else(|| format!("what a job waits for is one of: {names}, {DEVICES}KIND"))
 }

@@ -259,6 +259,8 @@ fn outcome() -> impl Strategy<Value = ScenarioOutcome> {
     let blocked = select(vec![
         Blocked::NeverFits,
         Blocked::Memory,
+        Blocked::Devices { kind: 0 },
+        Blocked::Devices { kind: 12 },
         Blocked::Cpu,
         Blocked::OwnNodesFull,
         Blocked::NodesUnavailable,

@@ -221,7 +221,7 @@ fn errors_name_the_line_and_the_remedy() {
         ),
         (
             "----\nwaits 1: patiently",
-            "f:5: what a job waits for is one of: never fits, memory, cpu, own nodes full, nodes unavailable, reserved, not now",
+            "f:5: what a job waits for is one of: never fits, memory, cpu, own nodes full, nodes unavailable, reserved, not now, devices KIND",
         ),
         ("job 1 cpu=\"", "f:4: a quote is opened and not closed"),
     ] {

@@ -66,6 +66,9 @@ pub enum ViolationKind {
     /// The job's mobility does not allow the action.
     #[error("the job's mobility does not allow this: {0}")]
     Mobility(Mobility),
+    /// A job that requires devices is to be parked, and would hold them.
+    #[error("parked, the job would hold its devices: it may not be parked")]
+    ParksDevices,
     /// A job is to be parked on a node whose swap does not hold it.
     #[error("swap: {}", of_swap(.0))]
     Swap(Shortage<Bytes>),
@@ -175,6 +178,7 @@ impl ViolationKind {
             Self::OnNodeThatIsDown => "not on a node that is down",
             Self::WrongState { .. } => "state",
             Self::Mobility(_) => "mobility",
+            Self::ParksDevices => "no devices parked",
             Self::Swap(_) => "swap",
             Self::ComesBackElsewhere { .. } => "back in place",
             Self::TaskCount { .. } => "task count",

@@ -51,10 +51,12 @@ impl DeferredJobs {
 
     /// Whether this job is deferred: it will hold its memory for long wherever it is. A job is not
     /// deferred that was paused for too long, or has waited for too long. A job that finds no idle
-    /// CPU on empty nodes, of those that are up, would never start so. O(distinct nodes), and O(n
+    /// CPU on empty nodes, of those that are up, would never start so. One with devices waits for
+    /// no CPU. O(distinct nodes), and O(n
     /// log n) once for all jobs with the same demand and a list of their own.
     pub(crate) fn defers(&self, job: &Job) -> bool {
         job.mobility != Mobility::Checkpoint
+            && !job.requires_devices()
             && !job.starved
             && !self.has_waited(job)
             && self.expectation.is_long(job)

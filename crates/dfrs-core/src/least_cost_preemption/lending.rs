@@ -144,9 +144,9 @@ impl Lending {
     }
 }
 
-/// For how long the job can do without its CPUs.
+/// For how long the job can do without its CPUs: a job with devices cannot.
 fn spare(job: &Job) -> Span {
-    if job.moves_freely() && !job.starved {
+    if job.moves_freely() && !job.starved || job.requires_devices() {
         return Span::ZERO;
     }
     Span((job.virtual_time.0 / PART).saturating_sub(job.delay.0))

@@ -14,7 +14,8 @@ use crate::preempt::{fits_alongside, mark, move_or_leave};
 use crate::priority::Priority;
 use crate::space::{LoadLimit, share};
 use crate::target::{Change, has_swap};
-use crate::units::{Bytes, Cores, Span};
+use crate::units::{Amount, Bytes, Cores, Span};
+use crate::usage::Usage;
 
 /// How much a victim's cost counts beside the load of the node after it.
 const COST: f64 = 10.0;
@@ -58,8 +59,7 @@ pub(super) fn make_room(
         .take()
         .unwrap_or_else(|| PreemptionCandidates::of(state));
     let job = &state.question.cluster.jobs[index];
-    let is_plain = !job.requires_devices()
-        && job.tasks > 0
+    let is_plain = job.tasks > 0
         && job.layout.nodes() > 0
         && job.layout.min_nodes.is_none()
         && !matches!(job.state, JobState::Parked(_));
@@ -225,13 +225,16 @@ impl<'a> VictimSearch<'_, 'a> {
             let max = state.usage.max_load(node, job, self.limit, gone);
             max.is_some_and(|max| load > max)
         };
-        let is_enough = |short: Bytes, load, gone| short.is_zero() && !is_too_much(load, gone);
+        let is_enough = |short: Bytes, devices: &DeviceShortage, load, gone| {
+            short.is_zero() && devices.is_none() && !is_too_much(load, gone)
+        };
         // Of those that leave, how many run on several nodes: without the last of them their
         // ceiling is none.
         let mut gone = 0;
         let mut short = memory.minus(known.memory);
+        let mut devices = DeviceShortage::of(&state.usage, node, job, tasks);
         let mut cost = 0.0;
-        if !is_enough(short, load, gone) {
+        if !is_enough(short, &devices, load, gone) {
             let mut swap = state.swap.used(node);
             let wanted = f64::from(job.tasks.div_ceil(self.at_once));
             let members = self.candidates.on(node).iter().copied();
@@ -252,6 +255,13 @@ impl<'a> VictimSearch<'_, 'a> {
                     continue;
                 };
                 let freed = victim.memory_of(run);
+                // What keeps a job with devices out is memory or devices, never the load.
+                let is_of_use = !job.requires_devices()
+                    || !(short.is_zero() || freed.is_zero())
+                    || devices.shrinks_by(victim, run);
+                if !is_of_use {
+                    continue;
+                }
                 let is_parked = victim.mobility == Mobility::Park;
                 if is_parked && swap + freed > known.swap || !has_swap(&state.swap, victim) {
                     continue;
@@ -263,12 +273,13 @@ impl<'a> VictimSearch<'_, 'a> {
                 cost += f64::from_bits(each);
                 load -= victim.cpu_of(run);
                 short -= freed;
+                devices.take_off(victim, run);
                 gone += u32::from(victim.running_on().is_some_and(Mapping::spans_nodes));
-                if is_enough(short, load, gone) {
+                if is_enough(short, &devices, load, gone) {
                     break;
                 }
             }
-            if !is_enough(short, load, gone) {
+            if !is_enough(short, &devices, load, gone) {
                 return None;
             }
         }
@@ -316,7 +327,7 @@ impl<'a> VictimSearch<'_, 'a> {
         let mut leaving = Vec::new();
         for member in marked {
             let victim = self.victim(member);
-            let stays = |old| fits_alongside(&self.state.usage, victim, old, &mapping);
+            let stays = |old| fits_alongside(&self.state.usage, victim, old, (self.job, &mapping));
             if victim.running_on().is_some_and(stays) {
                 self.put_back(member);
             } else {
@@ -348,6 +359,41 @@ impl<'a> VictimSearch<'_, 'a> {
             self.state.target.set(victim_index, change);
         }
         Some(arrived)
+    }
+}
+
+/// What a node is short of for a job, of each kind of devices; no kinds for a job without devices.
+struct DeviceShortage(Vec<Amount>);
+
+impl DeviceShortage {
+    /// For so many tasks of the job. O(kinds).
+    fn of(usage: &Usage, node: NodeIndex, job: &Job, tasks: u32) -> Self {
+        let short = |kind| {
+            let (used, capacity) = usage.rigid(node, kind);
+            let required = job.rigid_on(tasks, kind);
+            match required.is_zero() {
+                true => Amount::ZERO,
+                false => (used + required).minus(capacity),
+            }
+        };
+        Self((0..job.rigid_kinds()).map(short).collect())
+    }
+
+    fn is_none(&self) -> bool {
+        self.0.iter().all(|short| short.is_zero())
+    }
+
+    /// Whether the node is short of less when these tasks of another job leave it.
+    fn shrinks_by(&self, job: &Job, run: Run) -> bool {
+        let mut kinds = self.0.iter().enumerate();
+        kinds.any(|(kind, short)| !short.is_zero() && !job.rigid_of(run, kind).is_zero())
+    }
+
+    /// These tasks of another job leave the node.
+    fn take_off(&mut self, job: &Job, run: Run) {
+        for (kind, short) in self.0.iter_mut().enumerate() {
+            *short = short.minus(job.rigid_of(run, kind));
+        }
     }
 }
 

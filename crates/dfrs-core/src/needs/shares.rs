@@ -70,7 +70,14 @@ fn missing(
     let jobs = jobs.filter_map(|(id, request)| {
         let job = cluster.job(*id).filter(|job| job.cpu < *request)?;
         let cpu = request.minus(job.cpu);
-        Some(Job { cpu, ..job.clone() })
+        // What is left over is shared without regard to least yields.
+        let (rigid, rigid_per_node) = (Vec::new(), Vec::new());
+        Some(Job {
+            cpu,
+            rigid,
+            rigid_per_node,
+            ..job.clone()
+        })
     });
     jobs.collect()
 }

@@ -29,6 +29,12 @@ impl LeastYield {
     /// All CPU that it needs.
     pub const ALL: Self = Self(100);
 
+    /// What jobs that require devices ([`crate::Job::rigid`]) have on any nodes, by default and by
+    /// every policy but those of other crates: a device that waits for the CPU of its job is worth
+    /// more than what others lose. Where the least yields of such jobs are together more than a
+    /// node has, they share it evenly, but for a hundredth of what each other job there needs.
+    pub const OF_DEVICES: Self = Self(80);
+
     fn percent(self) -> u32 {
         self.0.clamp(1, 100)
     }

@@ -1,4 +1,4 @@
-//! The least yields of jobs that run on several nodes.
+//! The least yields of jobs that run on several nodes, and of jobs that require devices.
 
 use std::cmp::Reverse;
 
@@ -29,6 +29,33 @@ impl Floors {
                 .fold(least.share(), f64::min)
         };
         Self(placed.iter().enumerate().map(floor).collect())
+    }
+
+    /// [`LeastYield::OF_DEVICES`] for each job that requires devices, or an equal share among them
+    /// of its fullest node if that is less; for those beside them so little that they do not stand
+    /// still, and nothing for the others. `None` if no job requires devices. O(runs).
+    pub(super) fn of_devices(constraints: &Constraints, placed: &[Placed<'_>]) -> Option<Self> {
+        let has_devices = |job: usize| placed[job].job.requires_devices();
+        if !(0..placed.len()).any(has_devices) {
+            return None;
+        }
+        let rows = 0..constraints.rows();
+        let rows: Vec<DeviceRow> = rows
+            .map(|row| DeviceRow::of(constraints, row, has_devices))
+            .collect();
+        let floor = |job: usize| {
+            let own = || constraints.places(job).iter();
+            let own = || own().map(|(row, _)| rows[*row as usize]);
+            if has_devices(job) {
+                let most = LeastYield::OF_DEVICES.share();
+                own().map(|row| row.with_devices).fold(most, f64::min)
+            } else if own().any(|row| row.has_devices) {
+                own().map(|row| row.others).fold(MIN_YIELD, f64::min)
+            } else {
+                0.0
+            }
+        };
+        Some(Self((0..placed.len()).map(floor).collect()))
     }
 
     /// All that it needs for each job on several nodes, and for each that is on one of their nodes:
@@ -95,6 +122,36 @@ impl Floors {
     }
 }
 
+/// What the jobs of a constraint may have at least, so that all fit.
+#[derive(Clone, Copy)]
+struct DeviceRow {
+    /// Whether some of them require devices.
+    has_devices: bool,
+    /// Those that do, if all of them have the same.
+    with_devices: f64,
+    /// The others.
+    others: f64,
+}
+
+impl DeviceRow {
+    fn of(constraints: &Constraints, row: usize, has_devices: impl Fn(usize) -> bool) -> Self {
+        let (mut theirs, mut rest) = (0.0, 0.0);
+        for (job, need) in constraints.members(row) {
+            match has_devices(*job as usize) {
+                true => theirs += real(*need),
+                false => rest += real(*need),
+            }
+        }
+        let others = constraints.equal_share(row).min(MIN_YIELD);
+        let left = real(constraints.capacity(row)) - others * rest;
+        Self {
+            has_devices: theirs > 0.0,
+            with_devices: left.max(0.0) / theirs.max(1.0),
+            others,
+        }
+    }
+}
+
 #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
 fn real(amount: u64) -> f64 {
     amount as f64
@@ -104,7 +161,7 @@ fn real(amount: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::model::{Job, JobId, Mapping, Node, NodeIndex};
-    use crate::units::{Bytes, Cores, Span, Time};
+    use crate::units::{Amount, Bytes, Cores, Span, Time};
     use crate::yields::{Goal, allocate};
 
     /// The yields of jobs that each need all CPU of these nodes, and have run for so many seconds.
@@ -151,6 +208,60 @@ mod tests {
         let all = yields(jobs, &Goal::AtLeast(LeastYield(100)));
         assert!(all[0] >= 0.3333 && all[1] >= 0.3333, "{all:?}");
         assert!(all[0] + all[1] + all[2] <= 1.0002 && all[1] + all[3] <= 1.0002);
+    }
+
+    /// The yields of jobs on one node of 8 cores: how many each needs, whether it has a device.
+    fn with_devices(jobs: &[(u64, bool)], goal: &Goal) -> Vec<f64> {
+        let nodes = [Node::new("", Cores::from_cores(8), Bytes(1))];
+        let mapping = Mapping::from_tasks([NodeIndex(0)]);
+        let jobs: Vec<Job> = (0..)
+            .zip(jobs)
+            .map(|(id, (cores, has_device))| {
+                let cpu = Cores::from_cores(*cores);
+                let mut job = Job::new(JobId(id), Time(0), 1, cpu, Bytes(0));
+                job.rigid_per_node = vec![Amount(u64::from(*has_device)); 1];
+                job
+            })
+            .collect();
+        let placed: Vec<Placed<'_>> = jobs.iter().map(|job| Placed::new(job, &mapping)).collect();
+        let found = allocate(&nodes, &placed, goal).into_iter();
+        found.map(|share| (share.0 * 1e4).round() / 1e4).collect()
+    }
+
+    const GOALS: [Goal; 5] = [
+        Goal::Equal,
+        Goal::ByWeight,
+        Goal::ByVirtualTime,
+        Goal::AtLeast(LeastYield(50)),
+        Goal::WholeCpus,
+    ];
+
+    #[test]
+    fn job_with_devices_has_its_least_yield_beside_many_others() {
+        let mut jobs = vec![(8, false); 9];
+        jobs[4] = (4, true);
+        for goal in &GOALS {
+            let found = with_devices(&jobs, goal);
+            assert!(found[4] >= 0.8 && found[4] < 1.0, "{goal:?}: {found:?}");
+            assert!(found[0] > 0.05 && found[0] < 0.1, "{goal:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn jobs_with_devices_share_a_node_evenly_where_it_is_too_small_for_them() {
+        for goal in &GOALS {
+            let found = with_devices(&[(8, true), (8, true), (8, false)], goal);
+            assert_eq!(found, [0.495, 0.495, 0.01], "{goal:?}");
+            let found = with_devices(&[(2, true), (6, true), (2, false)], goal);
+            assert!(found[0] >= 0.8 && found[1] >= 0.8, "{goal:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn amount_of_no_device_is_no_device() {
+        for goal in &GOALS {
+            assert_eq!(with_devices(&[(8, false), (8, false)], goal), [0.5, 0.5]);
+        }
     }
 
     #[test]

@@ -90,6 +90,7 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
         }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
+        Blocked::Devices { .. } => "waits for devices that it asks for".to_owned(),
         Blocked::Cpu => {
             "waits for CPU: jobs on several nodes have whole CPUs, jobs that are long by their limit wait for idle ones"
                 .to_owned()

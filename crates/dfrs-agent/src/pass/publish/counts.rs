@@ -118,7 +118,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 /// The number of those that wait for this; `None`: the last decision said nothing.
 fn cause(waits_for: &mut WaitsFor, why: Option<Blocked>) -> &mut u32 {
     match why {
-        Some(Blocked::Memory | Blocked::OwnNodesFull | Blocked::Reserved) => &mut waits_for.memory,
+        Some(
+            Blocked::Memory | Blocked::Devices { .. } | Blocked::OwnNodesFull | Blocked::Reserved,
+        ) => &mut waits_for.memory,
         Some(Blocked::Cpu) => &mut waits_for.cpu,
         Some(Blocked::NodesUnavailable) => &mut waits_for.nodes,
         Some(Blocked::NotNow) => &mut waits_for.decision,
