@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::{ClusterKind, NOW, carry_out, cases, cluster, event, events, plan, policies, policy};
 use dfrs_core::{
-    Action, Bytes, Cluster, Cores, Events, Job, JobId, JobState, LoadCeiling, Mapping, Mobility,
-    Node, NodeIndex, NodeState, Optimisation, Plan, Policy, Roster, Span, Stopped, Submission,
-    Time, Yield, check, check_cluster, decide, decide_while, packing::pack_all, yields_of,
+    Action, Amount, Bytes, Cluster, Cores, Events, Job, JobId, JobState, LoadCeiling, Mapping,
+    Mobility, Node, NodeIndex, NodeState, Optimisation, Plan, Policy, Roster, Span, Stopped,
+    Submission, Time, Yield, check, check_cluster, decide, decide_while, packing::pack_all,
+    yields_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -68,6 +69,32 @@ fn could_keep(policy: &Policy, cluster: &Cluster, job: &Job, ceiling: LoadCeilin
             job.cpu_of(run) <= max
         })
     })
+}
+
+/// The cluster with its running jobs and one that waits and wants a device of each of its nodes: all
+/// devices are those of some running jobs, which keep them. `None` if there is no job.
+fn without_free_devices(mut cluster: Cluster, kept: u64) -> Option<Cluster> {
+    let mut wanting = cluster.jobs.last()?.clone();
+    wanting.id = JobId(wanting.id.0 + 1);
+    (wanting.state, wanting.virtual_time) = (JobState::Pending, Span::ZERO);
+    (wanting.rigid, wanting.rigid_per_node) = (Vec::new(), vec![Amount(1)]);
+    cluster.jobs.retain(Job::is_running);
+    for node in &mut cluster.nodes {
+        node.rigid = vec![Amount(0)];
+        node.state = NodeState::Up;
+    }
+    for job in &mut cluster.jobs {
+        (job.rigid, job.rigid_per_node) = (Vec::new(), Vec::new());
+        if job.id.0 % kept == 0 {
+            job.mobility = Mobility::Never;
+            job.rigid_per_node = vec![Amount(1)];
+            for node in job.running_on().into_iter().flat_map(Mapping::nodes) {
+                cluster.nodes[node.index()].rigid[0] += Amount(1);
+            }
+        }
+    }
+    cluster.jobs.push(wanting);
+    Some(cluster)
 }
 
 proptest! {
@@ -160,6 +187,16 @@ proptest! {
                 prop_assert!(yields[&job.id].0 >= share * 0.95 - 0.05, "{}: {:?}", job.id, yields[&job.id]);
             }
         }
+    }
+
+    #[test]
+    fn want_of_devices_disturbs_no_other_job(cluster in cluster(ANY), policy in policy(), kept in 1u64..4) {
+        let Some(cluster) = without_free_devices(cluster, kept) else { return Ok(()) };
+        let wanting = cluster.jobs.last().expect("it was added").id;
+        // A remap on submission moves other jobs, whichever job comes.
+        prop_assume!(policy.submission != Submission::Mcb8);
+        let plan = plan(&policy, &cluster, &Events::submitted([wanting]));
+        prop_assert!(!plan.changes_places(), "{:?}", plan.actions);
     }
 
     #[test]
