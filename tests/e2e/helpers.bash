@@ -202,15 +202,16 @@ with_scheduler() {
 # the script. A journal of its own: DFRS has other nodes here, and a journal keeps to those that it began with.
 schedule_beside() {
 	controller cp /etc/slurm/scheduler.conf /etc/slurm/scheduler.conf.before
-	controller sed -i.before 's#^Journal=.*#Journal=/var/log/slurm/dfrs-beside.jsonl#' /etc/slurm/dfrs.conf
 	# Backfill, which alone starts heterogeneous jobs, looks every 30 s where nothing says otherwise.
 	controller sh -c 'sed "$1; \$aSchedulerParameters=bf_interval=2" /opt/conf/beside.conf >/tmp/beside.conf' sed "${1:-}"
+	configure
 	with_scheduler /tmp/beside.conf
 }
 
 # All nodes are of DFRS's partition again.
 schedule_alone() {
-	controller mv /etc/slurm/dfrs.conf.before /etc/slurm/dfrs.conf
+	controller rm /tmp/beside.conf
+	configure
 	with_scheduler /etc/slurm/scheduler.conf.before
 }
 
@@ -224,7 +225,8 @@ seconds_until_start() {
 # The mini-Slurm's dfrs.conf, with the papers' policy: its yields follow from the jobs alone, and
 # not from how long they have run, and a new job preempts others at once.
 configure() {
-	controller sh -c 'sed "s#^Policy=.*#Policy=GreedyPM*/per/OPT=MIN/MINVT=20#; /^MoveCost=/d" /opt/conf/dfrs.conf >/etc/slurm/dfrs.conf'
+	controller sh -c 'sed "s#^Policy=.*#Policy=GreedyPM*/per/OPT=MIN/MINVT=20#; /^MoveCost=/d" /opt/conf/dfrs.conf >/etc/slurm/dfrs.conf
+		[ ! -e /tmp/beside.conf ] || sed -i "s#^Journal=.*#Journal=/var/log/slurm/dfrs-beside.jsonl#" /etc/slurm/dfrs.conf'
 }
 
 # After a failed test: says so, and restores the cluster.
@@ -234,8 +236,9 @@ recover() {
 	controller_log | tail -n 60
 	sed 's/^/# /' "$BATS_OUT" >&3
 	configure
-	# As docker/node/setup.sh made it.
-	controller sh -c 'cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/deferred.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf'
+	# As schedule_beside made it, or else docker/node/setup.sh.
+	controller sh -c 'cat /tmp/beside.conf 2>/dev/null >/etc/slurm/scheduler.conf ||
+		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/deferred.conf /opt/conf/dfrs-partition.conf >/etc/slurm/scheduler.conf'
 	controller sh -c 'pgrep -x slurmctld >/dev/null || /opt/cluster/service slurmctld start'
 	for node in n1 n2 n3 n4; do
 		in_cluster $node pkill -CONT -x "slurmd|dfrsd" || true

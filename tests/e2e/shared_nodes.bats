@@ -40,3 +40,32 @@ fill_n1() {
 		[ "$(state "$job")" = RUNNING ]
 	done
 }
+
+@test "node without a core left keeps its jobs of DFRS and takes no more until there is one" {
+	fill_n1
+	other=$(submit --partition=batch --nodelist=n1 --exclusive --ntasks=1 --mem=10 -- "sleep 300")
+	wait_for_state "$other" RUNNING 20
+	later=$(submit --nodelist=n1 --ntasks=1 --mem=10 --time=2 -- "true")
+	elsewhere=$(submit --ntasks=1 --mem=10 --time=2 -- "hostname")
+	wait_for_state "$elsewhere" COMPLETED 20
+	[ "$(output "$elsewhere")" != n1 ]
+	wait_until 20 says "$later" "DFRS: waits for"
+	for job in "${jobs[@]}"; do [ "$(state "$job")" = RUNNING ]; done
+	controller scancel "$other"
+	wait_for_state "$later" COMPLETED 30
+}
+
+@test "jobs of other partitions that are there when slurmctld is killed keep their cores" {
+	fill_n1
+	other=$(submit --partition=batch --nodelist=n1 --ntasks=2 --mem-per-cpu=10 -- "sleep 300")
+	wait_for_state "$other" RUNNING 20
+	# Slurm keeps its jobs' states every five seconds, and what it does not know of a start ends the job.
+	sleep 7
+	controller /opt/cluster/service slurmctld kill
+	controller /opt/cluster/service slurmctld start
+	wait_until 60 controller scontrol ping
+	for job in "${jobs[@]}"; do wait_until 30 share_is "$job" 0.125; done
+	run in_cluster controller -u alice -- srun --immediate=20 --partition=batch --nodelist=n1 --ntasks=2 --mem-per-cpu=10 hostname
+	[ "$status" = 0 ]
+	[ "$(state "$other")" = RUNNING ]
+}
