@@ -3,6 +3,7 @@
 #
 # DFRS for one of two partitions, and all of Slurm's own scheduling for the other: docker/conf/beside.conf,
 # with burst_buffer_dfrs.so. tests/beside compares the times.
+# shellcheck disable=SC2154 # until_finished is in helpers.bash
 
 load helpers
 
@@ -94,7 +95,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 @test "heterogeneous job runs in another partition, also when slurmctld is restarted or killed" {
 	[[ "$(controller scontrol show config | grep ^SchedulerType)" == *sched/dfrs ]]
 	runs_hetjob batch batch
-	job=$(submit_hetjob batch batch -- "sleep 40; srun --het-group=0,1 hostname")
+	job=$(submit_hetjob batch batch -- "$until_finished; srun --het-group=0,1 hostname")
 	wait_until 90 each_is "$job" RUNNING
 	# Slurm keeps its jobs' states every five seconds.
 	sleep 7
@@ -105,6 +106,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	controller /opt/cluster/service slurmctld restart
 	wait_until 60 was_ready_more_often_than "$ready"
 	wait_until 20 each_is "$job" RUNNING
+	finish "$job"
 	wait_until 90 each_is "$job" COMPLETED
 	[ "$(output "$job" | sort | xargs)" = "n3 n4" ]
 	run in_cluster controller -u alice -- srun --partition=batch --ntasks=1 --mem=50 hostname : --partition=batch --ntasks=1 --mem=50 hostname
@@ -136,7 +138,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 
 @test "heterogeneous job that waits when its partition becomes one of DFRS's says so, and others start" {
 	in_mode shadow
-	first=$(submit --partition=batch --nodes=2 --ntasks=2 --mem=50 --exclusive -- "sleep 40")
+	first=$(submit --partition=batch --nodes=2 --ntasks=2 --mem=50 --exclusive -- "$until_finished")
 	wait_for_state "$first" RUNNING 90
 	job=$(submit_hetjob main batch -- "srun --het-group=0,1 hostname")
 	in_mode full
@@ -146,6 +148,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	wait_until 90 is_explained
 	# Both nodes: nothing is kept free for the other component.
 	later=$(submit --partition=batch --nodes=2 --ntasks=2 --mem=50 --exclusive -- "true")
+	finish "$first"
 	wait_for_state "$later" COMPLETED 120
 	each_is "$job" PENDING
 	controller scontrol update "jobid=$job+0" partition=batch

@@ -42,7 +42,8 @@ is_unmanaged() {
 	# Eight one-CPU jobs on four CPUs: each gets half of its need, an eighth of the node, within 5 points.
 	# Less may be the doing of a busy machine, and is measured again; more is wrong at once.
 	for _ in 1 2 3; do
-		sleep 15
+		# Five measurements of two seconds.
+		sleep 11
 		yield=$(measured_yield n1 "${jobs[0]}" 0.125)
 		echo "promised 0.5, the kernel says $yield"
 		is_between 0 "$yield" 0.55
@@ -99,17 +100,18 @@ is_unmanaged() {
 
 @test "parked job frees its memory, keeps its progress and resumes" {
 	needs_parking
-	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 25 --rate $rate --memory 300 --report /home/alice/park.report")
+	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 12 --rate $rate --memory 300 --report /home/alice/park.report")
 	wait_for_state "$old" RUNNING 30
-	sleep 6
+	has_its_memory() { [ "$(node_job n3 "$old" resident_bytes)" -gt $((250 << 20)) ]; }
+	wait_until 20 has_its_memory
 	resident=$(node_job n3 "$old" resident_bytes)
-	[ "$resident" -gt $((250 << 20)) ]
-	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 8 --rate $rate --memory 100")
+	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$(holding 100)")
 	wait_for_state "$new" RUNNING 30
 	[ "$(state "$old")" = SUSPENDED ]
 	parked=$(node_job n3 "$old" resident_bytes)
 	echo "resident: $((resident >> 20)) MiB running, $((parked >> 20)) MiB parked, swapped $(($(node_job n3 "$old" swap_bytes) >> 20)) MiB"
 	[ "$parked" -lt $((30 << 20)) ]
+	finish "$new"
 	# Remaps may park each of the two for the other before the new one ends.
 	wait_for_state "$new" COMPLETED 90
 	wait_for_state "$old" RUNNING 30
@@ -124,7 +126,7 @@ is_unmanaged() {
 	stay=$(submit --ntasks=1 --nodelist=n1 --mem=500 --comment=dfrs:never -- "$burn --work 120 --rate $rate")
 	wait_for_state "$stay" RUNNING 30
 	move=$(submit --ntasks=1 --exclude=n3,n4 --mem=400 --comment=dfrs:checkpoint --signal=B:USR1@3 -- \
-		"trap 'kill -USR1 \$pid' USR1; $burn --work 40 --rate $rate --checkpoint /home/alice/move.checkpoint --report /home/alice/move.report & pid=\$!; until wait \$pid; do kill -0 \$pid 2>/dev/null || break; done")
+		"trap 'kill -USR1 \$pid' USR1; $burn --work 20 --rate $rate --checkpoint /home/alice/move.checkpoint --report /home/alice/move.report & pid=\$!; until wait \$pid; do kill -0 \$pid 2>/dev/null || break; done")
 	wait_for_state "$move" RUNNING 30
 	sleep 8
 	from=$(nodes_of "$move")
@@ -145,12 +147,12 @@ is_unmanaged() {
 }
 
 @test "job starts again when the warning kills it" {
-	dies=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint -- "echo began; sleep 40; echo ended")
+	dies=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint -- "echo began; $until_finished; echo ended")
 	wait_for_state "$dies" RUNNING 30
-	sleep 8
 	big=$(submit --ntasks=1 --nodelist=n1 --mem=800 -- "sleep 5")
 	wait_until 40 logs "job $dies was killed by the checkpoint signal"
 	wait_for_state "$big" COMPLETED 60
+	finish "$dies"
 	wait_for_state "$dies" COMPLETED 120
 	# A remap may have warned it more than once.
 	[[ "$(output "$dies" | uniq --count | xargs)" =~ ^([2-9]|[1-9][0-9]+)\ began\ 1\ ended$ ]]
@@ -159,10 +161,9 @@ is_unmanaged() {
 @test "job that saves and ends when it is warned continues later, and its dependent job waits" {
 	# shellcheck disable=SC2016 # expanded by the job
 	saves=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint --signal=B:USR1@60 --time=20 -- \
-		'trap "touch saved.$SLURM_JOB_ID; echo saved; exit 0" USR1; [ ! -e saved.$SLURM_JOB_ID ] || { sleep 5; echo went on; exit; }; echo began; sleep 60 & wait')
+		'trap "touch saved.$SLURM_JOB_ID; echo saved; exit 0" USR1; [ ! -e saved.$SLURM_JOB_ID ] || { echo went on; exit; }; echo began; sleep 60 & wait')
 	wait_for_state "$saves" RUNNING 30
 	after=$(submit --ntasks=1 --mem=20 --dependency="afterok:$saves" -- "cat /home/alice/$saves.out")
-	sleep 8
 	big=$(submit --ntasks=1 --nodelist=n1 --mem=800 -- "sleep 5")
 	wait_for_state "$big" COMPLETED 60
 	wait_for_state "$saves" COMPLETED 120
@@ -227,11 +228,12 @@ is_unmanaged() {
 
 @test "running and parked jobs stay as they are when slurmctld is reconfigured" {
 	needs_parking
-	park_for "sleep 16" 4 --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 30 --rate $rate --memory 200"
+	park_for "$until_finished" --ntasks=1 --nodelist=n3 --mem=900 -- "$(holding 200)"
 	reconfigure
 	sleep 3
 	[ "$(state "$parked_job")" = SUSPENDED ]
 	[ "$(state "$preempting_job")" = RUNNING ]
+	finish "$preempting_job" "$parked_job"
 	wait_for_state "$preempting_job" COMPLETED 40
 	wait_for_state "$parked_job" COMPLETED 90
 	wait_until 10 nothing_is_counted
@@ -239,7 +241,7 @@ is_unmanaged() {
 
 @test "jobs continue when slurmctld is killed in mid-run" {
 	needs_parking
-	park_for "sleep 10" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 25 --rate $rate --memory 200"
+	park_for "$until_finished" --ntasks=1 --nodelist=n2 --mem=900 -- "$(holding 200)"
 	waiting=$(submit --ntasks=1 --nodelist=n2 --mem=900 --comment=dfrs:never -- "hostname")
 	# By then Slurm has saved this submission.
 	sleep 8
@@ -247,14 +249,14 @@ is_unmanaged() {
 	sleep 1
 	controller /opt/cluster/service slurmctld start
 	wait_until 20 controller scontrol ping
+	finish "$preempting_job" "$parked_job"
 	for job in "$parked_job" "$preempting_job" "$waiting"; do wait_for_state "$job" COMPLETED 120; done
 	wait_until 10 nothing_is_counted
 }
 
 @test "no job and no node is lost when slurmctld is killed before it has saved what DFRS did" {
-	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 20 --rate $rate --memory 100")
+	old=$(submit --ntasks=1 --nodelist=n3 --mem=900 -- "$burn --work 14 --rate $rate --memory 100")
 	wait_for_state "$old" RUNNING 30
-	sleep 6
 	# Slurm keeps what changed at most every five seconds: this submission, then the new name of the old
 	# job, and what DFRS does next not before the kill.
 	new=$(submit --ntasks=1 --nodelist=n3 --mem=900 --begin=now+7 -- "sleep 5")
@@ -321,9 +323,10 @@ is_unmanaged() {
 
 @test "parked jobs resume when DFRS is switched off" {
 	needs_parking
-	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
+	park_for "$until_finished" --ntasks=1 --nodelist=n2 --mem=900 -- "$(holding 100)"
 	controller sed -i.good 's/^Mode=.*/Mode=off/' /etc/slurm/dfrs.conf
 	reconfigure
+	finish "$preempting_job" "$parked_job"
 	wait_for_state "$preempting_job" COMPLETED 40
 	wait_for_state "$parked_job" COMPLETED 60
 	wait_until 10 nothing_is_counted
@@ -333,16 +336,18 @@ is_unmanaged() {
 
 @test "parked jobs resume when the mode becomes shadow, and then DFRS only watches" {
 	needs_parking
-	park_for "sleep 8" 4 --ntasks=1 --nodelist=n2 --mem=900 -- "$burn --work 12 --rate $rate --memory 100"
+	park_for "$until_finished" --ntasks=1 --nodelist=n2 --mem=900 -- "$(holding 100)"
 	controller sed -i.good 's/^Mode=.*/Mode=shadow/' /etc/slurm/dfrs.conf
 	before=$(times_ready)
 	reconfigure
 	wait_until 15 logs "brings back the jobs that it had parked; then it only watches"
 	# One agent at a time.
 	[ "$(times_ready)" = "$before" ]
+	finish "$preempting_job"
 	wait_for_state "$parked_job" RUNNING 40
 	wait_until 40 was_ready_more_often_than "$before"
 	logs "mode Shadow"
+	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 	# By Slurm's own backfill.
 	later=$(submit --ntasks=1 --nodelist=n2 --mem=900 -- "hostname")
@@ -354,12 +359,13 @@ is_unmanaged() {
 @test "partition taken out of dfrs.conf gets its parked jobs back, each once" {
 	needs_parking
 	open_partition aside n2 'n[1,3-4]' 60
-	park_for "sleep 15" 6 --partition=aside --ntasks=1 --mem=900 -- \
-		"$burn --work 12 --rate $rate --memory 100 --report /home/alice/aside.report"
+	park_for "$until_finished" --partition=aside --ntasks=1 --mem=900 -- \
+		"$burn --work 9 --rate $rate --memory 100 --report /home/alice/aside.report"
 	later=$(submit --partition=aside --ntasks=1 --mem=900 -- "hostname")
 	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
 	reconfigure
 	wait_until 20 says "$later" "gives its partition back"
+	finish "$preempting_job"
 	# No other job gets the memory that it waits for.
 	wait_for_state "$parked_job" RUNNING 60
 	[ "$(state "$later")" = PENDING ]
@@ -382,7 +388,7 @@ is_unmanaged() {
 		fillers+=("$(submit --ntasks=1 --nodelist=$node --mem=900 --comment=dfrs:never -- "sleep 100")")
 	done
 	for filler in "${fillers[@]}"; do wait_for_state "$filler" RUNNING 30; done
-	job=$(submit --ntasks=1 --mem=500 -- "sleep 15; hostname")
+	job=$(submit --ntasks=1 --mem=500 -- "sleep 8; hostname")
 	wait_for_state "$job" RUNNING 30
 	controller scancel "${fillers[@]}"
 	[ "$(nodes_of "$job")" = n4 ]
@@ -399,7 +405,7 @@ is_unmanaged() {
 }
 
 @test "node that is set down while it answers loses its jobs, and stays in the cluster" {
-	job=$(submit --ntasks=1 --nodelist=n3 --mem=500 -- "sleep 15; hostname")
+	job=$(submit --ntasks=1 --nodelist=n3 --mem=500 -- "sleep 8; hostname")
 	wait_for_state "$job" RUNNING 30
 	sleep 1
 	controller scontrol update nodename=n3 state=down reason=test

@@ -32,7 +32,7 @@ why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 
 @test "dfrs explain shows running, pending and parked jobs to their user and to root only" {
 	needs_parking
-	park_for "sleep 40" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never --hold -- "true")
 	two=()
 	for _ in 1 2 3 4 5 6 7 8; do

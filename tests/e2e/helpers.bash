@@ -34,6 +34,16 @@ submit() {
 		--parsable --chdir=/home/alice --open-mode=append --output=/home/alice/%j.out "${options[@]}"
 }
 
+# A command that goes on until finish lets its job end: as long as a test needs it, also on a busy machine.
+# shellcheck disable=SC2016,SC2034 # expanded by the job, used by the tests
+until_finished='until [ -e "finish.$SLURM_JOB_ID" ]; do sleep 0.3; done'
+
+# holding MIB: the same, of a job that computes and holds memory until then.
+holding() { echo "$burn --work 3600 --rate $rate --memory $1 & $until_finished; kill \$!"; }
+
+# finish JOB...: these jobs end now, or as soon as they run again.
+finish() { controller touch "${@/#//home/alice/finish.}"; }
+
 state() { controller squeue --noheader --states=all --jobs "$1" --format %T 2>/dev/null; }
 reason() { controller squeue --noheader --states=all --jobs "$1" --format %r 2>/dev/null; }
 nodes_of() { controller squeue --noheader --states=all --jobs "$1" --format %N; }
@@ -91,15 +101,14 @@ needs_answers() {
 
 needs_parking() { needs_answers "no job is parked"; }
 
-# park_for COMMAND SECONDS SBATCH-OPTIONS... -- FIRST-COMMAND: starts a job that needs nearly all of its node's
-# memory, and SECONDS later another with the same options that runs COMMAND. When this returns, the
-# first, $parked_job, is parked, and the other, $preempting_job, runs.
+# park_for COMMAND SBATCH-OPTIONS... -- FIRST-COMMAND: starts a job that needs nearly all of its node's
+# memory, and another with the same options that runs COMMAND, which it does as soon as the first has run for
+# SettleTime. When this returns, the first, $parked_job, is parked, and the other, $preempting_job, runs.
 park_for() {
-	local command=$1 seconds=$2 options=()
-	shift 2
+	local command=$1 options=()
+	shift
 	parked_job=$(submit "$@")
 	wait_for_state "$parked_job" RUNNING 30
-	sleep "$seconds"
 	while [ "$1" != -- ]; do
 		options+=("$1")
 		shift

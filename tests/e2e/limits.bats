@@ -107,7 +107,7 @@ waits_for() { [ "$(state "$1") $(reason "$1")" = "PENDING $2" ]; }
 
 @test "parked job counts towards limits as a suspended one, and no longer when it has ended" {
 	needs_parking
-	park_for "sleep 60" 3 --nodelist=n3 --mem=900 --time=10 -- "$burn --work 100 --rate $rate --memory 100"
+	park_for "sleep 60" --nodelist=n3 --mem=900 --time=10 -- "$burn --work 100 --rate $rate --memory 100"
 	counted normal
 	wait_until 5 counts normal "jobs=2 cpu=2 mem=1800 node=1"
 	controller scancel "$parked_job" "$preempting_job"

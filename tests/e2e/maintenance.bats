@@ -16,14 +16,16 @@ node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]
 
 @test "draining node waits for its parked job, which resumes before other jobs start" {
 	needs_parking
-	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 60"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
 	wait_until 20 logs "parked there are jobs $parked_job"
 	wait_until 40 says "$parked_job" "n1 drains and waits for it"
-	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 5")
+	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "true")
+	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
 	[ "$(state "$later")" = PENDING ]
+	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 120
 	wait_until 30 node_is n1 drained
 	controller scontrol update nodename=n1 state=resume
@@ -35,11 +37,12 @@ has_reason() { [ "$(reason_of "$1")" = "$2" ]; }
 
 @test "reason of a draining node counts its parked jobs when an administrator changes it" {
 	needs_parking
-	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 30"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
 	wait_until 20 has_reason n1 "upkeep [DFRS: 1 parked]"
 	controller scontrol update nodename=n1 reason="disk swap"
 	wait_until 20 has_reason n1 "disk swap [DFRS: 1 parked]"
+	finish "$preempting_job" "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 120
 	wait_until 30 has_reason n1 "disk swap"
 	wait_until 30 node_is n1 drained
@@ -56,26 +59,33 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	controller /opt/cluster/service slurmctld restart
 	wait_until 60 was_ready_more_often_than "$ready"
 	wait_for_idle_nodes 60
-	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$burn --work 20 --rate $rate"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished"
 	before=$(reboots n1)
 	controller scontrol reboot ASAP nextstate=resume reason=kernel n1
 	wait_until 20 logs "parked there are jobs $parked_job"
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "true")
+	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
 	[ "$(reboots n1)" = "$before" ]
+	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 120
 	wait_for_state "$later" COMPLETED 120
 	[ "$(reboots n1)" = $((before + 1)) ]
 	wait_until 30 node_is n1 idle
 }
 
+was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
+
 @test "node that is set down and resumed loses its parked jobs, and nothing more" {
 	needs_parking
-	park_for "sleep 30" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 10; echo done"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished; echo done"
 	controller scontrol update nodename=n1 state=down reason=test
 	# It may have come back by itself: it answers.
 	controller scontrol update nodename=n1 state=resume || true
+	wait_until 20 was_requeued "$preempting_job"
+	wait_until 20 was_requeued "$parked_job"
+	finish "$preempting_job" "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 120
 	wait_for_state "$preempting_job" COMPLETED 120
 	[ "$(output "$parked_job" | grep -cx "done")" = 1 ]
@@ -84,7 +94,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 
 @test "job is paused for a reservation, and resumes when it is over" {
 	needs_parking
-	job=$(submit --nodelist=n1 --ntasks=1 --mem=300 --time=30 -- "sleep 30")
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=300 --time=30 -- "$until_finished")
 	wait_for_state "$job" RUNNING 20
 	controller scontrol create reservation reservationname=upkeep starttime=now+2minutes \
 		duration=30 nodes=n1 flags=maint,ignore_jobs user=root
@@ -95,6 +105,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	[ "$(state "$job")" = SUSPENDED ]
 	controller scontrol delete reservationname=upkeep
 	wait_for_state "$job" RUNNING 40
+	finish "$job"
 	wait_for_state "$waits" COMPLETED 60
 }
 

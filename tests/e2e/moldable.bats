@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A partition of moldable jobs: Policy=DEMT.
+# shellcheck disable=SC2154 # until_finished, parked_job and preempting_job are in helpers.bash
 
 load helpers
 
@@ -36,10 +37,10 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 
 @test "tasks follow the nodes with --ntasks-per-node and with -n" {
 	# shellcheck disable=SC2016 # expanded in the job
-	each=$(submit --nodes=2-4 --ntasks-per-node=2 --time=10 -- 'srun --quiet hostname; sleep 3')
+	each=$(submit --nodes=2-4 --ntasks-per-node=2 --time=10 -- 'srun --quiet hostname')
 	wait_for_state "$each" COMPLETED 60
 	[ "$(output "$each" | grep -c '^n[1-4]$')" = 8 ]
-	together=$(submit --nodes=1-3 --ntasks=4 --time=10 -- 'srun --quiet hostname; sleep 3')
+	together=$(submit --nodes=1-3 --ntasks=4 --time=10 -- 'srun --quiet hostname')
 	wait_for_state "$together" COMPLETED 60
 	[ "$(output "$together" | grep -c '^n[1-4]$')" = 4 ]
 	[ "$(output "$together" | grep '^n[1-4]$' | sort -u | wc -l)" = 3 ]
@@ -52,15 +53,16 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 }
 
 @test "pending moldable job shows what it waits for and until when, and nothing is shared or paused" {
-	first=$(submit --nodes=3 --time=10 -- "sleep 20")
+	first=$(submit --nodes=3 --time=10 -- "$until_finished")
 	wait_for_state "$first" RUNNING 30
 	second=$(submit --nodes=2 --mem=100 --time=10 -- "sleep 5")
 	wait_until 20 says "$second" "DFRS: waits for 2 nodes; expected to start at"
 	[ "$(state "$first")" = RUNNING ]
-	third=$(submit --nodes=1-4 --comment=dfrs:speedup=1,1,1,1 --time=10 -- "sleep 5")
+	third=$(submit --nodes=1-4 --comment=dfrs:speedup=1,1,1,1 --time=10 -- "$until_finished")
 	wait_for_state "$third" RUNNING 20
 	[ "$(number_of_nodes "$third")" = 1 ]
 	# The first ends long before its limit.
+	finish "$first" "$third"
 	wait_for_state "$second" RUNNING 60
 	[ "$(state "$first")" != RUNNING ]
 	wait_for_state "$second" COMPLETED 60
@@ -82,13 +84,12 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	needs_parking
 	configure
 	reconfigured
-	park_for "sleep 20" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "sleep 25; echo done"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished; echo done"
 	controller sed -i 's/^Partition=main .*/Partition=main Policy=DEMT/' /etc/slurm/dfrs.conf
 	reconfigured
 	later=$(submit --nodes=1-4 --nodelist=n1 --time=10 -- "sleep 1")
-	# shellcheck disable=SC2154 # park_for sets both
+	finish "$preempting_job" "$parked_job"
 	wait_for_state "$preempting_job" COMPLETED 60
-	# shellcheck disable=SC2154
 	wait_for_state "$parked_job" COMPLETED 120
 	[ "$(output "$parked_job" | grep -cx "done")" = 1 ]
 	wait_for_state "$later" COMPLETED 60

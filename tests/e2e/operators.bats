@@ -12,8 +12,6 @@ teardown() {
 }
 
 operator_has() { says "$1" "suspended by an operator"; }
-# Work of so many seconds of a CPU of its own: a sleep goes on while it is frozen.
-work() { echo "$burn --work $1 --rate $rate; echo ended"; }
 # The job stays in this state for six seconds, though there is room.
 stays() {
 	for _ in 1 2 3 4 5 6; do
@@ -26,7 +24,7 @@ parked_on() { [ "$(node_job "$1" "$2" parked)" = True ]; }
 counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "running job keeps its memory when an operator suspends it, and runs on when resumed" {
-	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 12)")
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished; echo ended")
 	wait_for_state "$job" RUNNING 30
 	sleep 1
 	controller scontrol suspend "$job"
@@ -37,6 +35,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	counts n1 800
 	controller scontrol resume "$job"
 	wait_for_state "$job" RUNNING 5
+	finish "$job"
 	wait_for_state "$job" COMPLETED 60
 	wait_for_state "$waits" COMPLETED 60
 	[ "$(output "$job")" = ended ]
@@ -44,9 +43,10 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "parked job stays suspended when an operator suspends it, until resumed" {
 	needs_parking
-	park_for "sleep 8" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 18)"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished; echo ended"
 	controller scontrol suspend "$parked_job"
 	wait_until 10 operator_has "$parked_job"
+	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	stays "$parked_job" SUSPENDED
 	# What is parked has given its memory up: others have it.
@@ -54,6 +54,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	controller scontrol resume "$parked_job"
 	wait_for_state "$parked_job" RUNNING 30
 	stays "$parked_job" RUNNING
+	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 	[ "$(output "$parked_job")" = ended ]
 }
@@ -62,9 +63,8 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 # frozen the job: it would thaw what it froze itself.
 @test "resume is repeated when a node of the job misses it" {
 	needs_parking
-	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun sh -c '$(work 14)'")
+	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun sh -c '$until_finished; echo ended'")
 	wait_for_state "$job" RUNNING 30
-	sleep 7
 	in_cluster n2 pkill -STOP -x dfrsd
 	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "sleep 8")
 	wait_for_state "$job" SUSPENDED 20
@@ -75,26 +75,28 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_for_state "$job" RUNNING 60
 	sleep 12
 	in_cluster n2 /opt/cluster/service slurmd start
+	finish "$job"
 	wait_for_state "$job" COMPLETED 120
 	[ "$(output "$job" | grep -c ended)" = 2 ]
 }
 
 @test "parked job resumes when it is held" {
 	needs_parking
-	park_for "sleep 5" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 14)"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished; echo ended"
 	controller scontrol hold "$parked_job"
+	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 30
+	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 	[ "$(output "$parked_job")" = ended ]
 }
 
 @test "parked job resumes before other jobs start when an operator resumes it and its memory is free" {
 	needs_parking
-	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$(work 30)")
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished; echo ended")
 	wait_for_state "$job" RUNNING 30
-	sleep 7
-	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "sleep 20")
+	other=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "$until_finished")
 	wait_for_state "$other" RUNNING 40
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --comment=dfrs:never -- "true")
 	controller scontrol resume "$job"
@@ -103,9 +105,11 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 	wait_until 15 parked_on n1 "$job"
 	[ "$(state "$other")" = RUNNING ]
 	counts n1 800
+	finish "$other"
 	wait_for_state "$other" COMPLETED 60
 	wait_for_state "$job" RUNNING 20
 	[ "$(state "$later")" = PENDING ]
+	finish "$job"
 	wait_for_state "$job" COMPLETED 90
 	wait_for_state "$later" COMPLETED 60
 	[ "$(output "$job")" = ended ]
@@ -113,9 +117,8 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "job runs on when it is resumed while it is being parked, and the other one waits" {
 	needs_parking
-	job=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 400")
+	job=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 9 --rate $rate --memory 400")
 	wait_for_state "$job" RUNNING 30
-	sleep 7
 	other=$(submit --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "true")
 	wait_for_state "$job" SUSPENDED 20
 	controller scontrol resume "$job"
@@ -128,13 +131,15 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "job on its way back stays suspended when an operator suspends it, until resumed" {
 	needs_parking
-	park_for "sleep 6" 7 --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$burn --work 20 --rate $rate --memory 300"
+	park_for "$until_finished" --nodelist=n3 --ntasks=1 --mem=900 --time=20 -- "$(holding 300)"
+	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	# An operator may suspend a job that is being resumed, or has been.
 	wait_for_state "$parked_job" RUNNING 30
 	controller scontrol suspend "$parked_job"
 	wait_until 10 operator_has "$parked_job"
 	stays "$parked_job" SUSPENDED
+	finish "$parked_job"
 	controller scontrol resume "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 }
@@ -156,10 +161,11 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "pending, parked and running jobs follow when held, released and requeued" {
 	needs_parking
-	park_for "sleep 12" 7 --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "echo began; $(work 14)"
+	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "echo began; $until_finished; echo ended"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 --hold -- "true")
 	controller scontrol requeue "$parked_job"
 	wait_for_state "$parked_job" PENDING 20
+	finish "$preempting_job" "$parked_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" COMPLETED 90
 	# The second time from the beginning, and once.
@@ -178,14 +184,16 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "node keeps its jobs, parked ones too, when it leaves the partition, and gets no new ones" {
 	needs_parking
-	park_for "sleep 12" 7 --nodelist=n2 --ntasks=1 --mem=800 --time=20 -- "$(work 15)"
+	park_for "$until_finished" --nodelist=n2 --ntasks=1 --mem=800 --time=20 -- "$until_finished; echo ended"
 	controller scontrol update partition=main nodes=n1,n3,n4
 	later=$(submit --ntasks=1 --mem=800 --time=20 -- "hostname")
 	wait_for_state "$later" COMPLETED 30
 	[ "$(output "$later")" != n2 ]
 	[ "$(state "$parked_job")" = SUSPENDED ]
+	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
+	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 	[ "$(output "$parked_job")" = ended ]
 	wait_until 20 counts n2 0
@@ -195,7 +203,7 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 }
 
 @test "job on two nodes is parked on both or not at all when one leaves the partition" {
-	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun $burn --work 20 --rate $rate --memory 200")
+	job=$(submit --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "srun $burn --work 14 --rate $rate --memory 200")
 	wait_for_state "$job" RUNNING 30
 	sleep 7
 	controller scontrol update partition=main nodes=n1,n3,n4
@@ -211,15 +219,17 @@ counts() { [ "$(memory_of "$1")" = "$2" ]; }
 
 @test "parked job that gives up a node resumes on the other one, and delays no other job" {
 	needs_parking
-	park_for "sleep 20" 7 --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "sleep 45; echo ended"
+	park_for "$until_finished" --nodelist=n1,n2 --nodes=2 --ntasks=2 --mem=800 --time=20 -- "$until_finished; echo ended"
 	controller scontrol update jobid="$parked_job" numnodes=1
 	other=$(submit --nodelist=n3 --ntasks=1 --mem=100 --time=20 -- "true")
 	wait_for_state "$other" COMPLETED 40
+	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
 	wait_for_state "$parked_job" RUNNING 40
 	[ "$(nodes_of "$parked_job")" = n1 ]
 	later=$(submit --nodelist=n3 --ntasks=1 --mem=100 --time=20 -- "true")
 	wait_for_state "$later" COMPLETED 40
+	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 	[ "$(output "$parked_job" | grep -cx ended)" = 1 ]
 	wait_until 20 nothing_is_counted

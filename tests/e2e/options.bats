@@ -39,9 +39,10 @@ cron_jobs() { controller squeue --noheader --user=alice --format %T; }
 }
 
 @test "job shows its reason when it waits for a licence, and starts when the licence is free" {
-	holds=$(submit --licenses=tool --ntasks=1 --mem=50 -- "sleep 12")
+	holds=$(submit --licenses=tool --ntasks=1 --mem=50 -- "$until_finished")
 	wait_for_state "$holds" RUNNING 20
 	waits=$(submit --licenses=tool --ntasks=1 --mem=50 -- true)
 	wait_until 10 says "$waits" Licenses
+	finish "$holds"
 	wait_for_state "$waits" COMPLETED 40
 }

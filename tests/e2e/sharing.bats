@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Nodes on which jobs of DFRS and others meet for a while; shared_nodes.bats has those that do for good.
+# shellcheck disable=SC2154 # until_finished is in helpers.bash
 
 load helpers
 
@@ -36,7 +37,7 @@ started_beside() {
 }
 
 @test "node given to another partition takes jobs there when those of DFRS have ended" {
-	job=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=20 -- "sleep 30")
+	job=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=20 -- "$until_finished")
 	wait_for_state "$job" RUNNING 30
 	controller scontrol update partition=main nodes='n[2-4]'
 	controller scontrol create partition=batch nodes=n1 maxtime=20 state=up
@@ -46,6 +47,7 @@ started_beside() {
 		[ "$(state "$other")" = PENDING ]
 	done
 	[ "$(state "$job")" = RUNNING ]
+	finish "$job"
 	wait_for_state "$job" COMPLETED 60
 	wait_for_state "$other" COMPLETED 40
 }
