@@ -75,6 +75,15 @@ typedef struct {
 	uint64_t memory;
 } dfrs_place_t;
 
+/* Devices (GRES) of one kind: of a node, or for a job on each of its nodes. */
+typedef struct {
+	/* Offset into dfrs_snapshot_t.strings: "gpu", or "gpu:a100" for those of a type. A node's devices with a type are
+	 * in both; a job's only in the one that it asks for. */
+	uint32_t kind;
+	uint64_t count;
+	uint64_t allocated; /* of a node: to any jobs; of a job: 0 */
+} dfrs_device_t;
+
 typedef struct {
 	uint32_t job_id;
 	uint32_t priority;
@@ -103,6 +112,7 @@ typedef struct {
 	uint32_t warn_seconds; /* --signal=...@seconds; 0: none */
 	uint32_t limit_minutes; /* --time, else its partition's default; 0: no limit */
 	uint32_t place_offset, place_count; /* dfrs_snapshot_t.places: where it is, while it holds nodes */
+	uint32_t device_offset, device_count; /* dfrs_snapshot_t.devices */
 	/* 0: it may use all nodes of its partition; else 1 + position in dfrs_snapshot_t.sets of those
 	 * that it may use: its partition's, without --exclude, within --nodelist and a plain
 	 * --constraint (names joined by & and |), with the CPUs, temporary disk, sockets, cores and threads
@@ -144,6 +154,7 @@ typedef struct {
 	uint32_t cpus; /* that jobs may use; no more than MaxCPUsPerNode= of its partition */
 	uint32_t others_cpus; /* of all_cpus, those that jobs of other partitions have for themselves */
 	uint32_t name; /* offset into strings */
+	uint32_t device_offset, device_count; /* dfrs_snapshot_t.devices */
 	uint64_t memory; /* MiB that jobs may use */
 	uint64_t allocated_memory; /* MiB that Slurm counts as used on it, by all jobs */
 } dfrs_node_t;
@@ -163,7 +174,8 @@ typedef struct {
 	/* Other nodes are there than before: `nodes` has all of them. Else those that changed. */
 	bool all_nodes;
 	bool cores_visible; /* dfrs_hide_cores() has something to do */
-	uint32_t job_count, gone_count, node_count, place_count, set_count, index_count, string_bytes;
+	uint32_t job_count, gone_count, node_count, place_count, device_count, set_count, index_count;
+	uint32_t string_bytes;
 	uint32_t jobs_seen; /* of the requested partitions, changed or not */
 	/* New and changed jobs of the requested partitions; not ended, or ended and still completing. */
 	dfrs_job_t *jobs;
@@ -171,6 +183,7 @@ typedef struct {
 	/* Of these partitions, and, draining, those that their jobs hold besides; ascending by index. */
 	dfrs_node_t *nodes;
 	dfrs_place_t *places;
+	dfrs_device_t *devices;
 	dfrs_node_set_t *sets; /* those that `jobs` refer to */
 	uint32_t *indexes; /* of nodes, ascending in each set */
 	char *strings; /* NUL-terminated; offset 0 is "" */

@@ -145,6 +145,36 @@ bool dfrs_is_changing(const job_record_t *job);
 /* True if the job was requeued so lately that slurmd would still take its launch for the old run. */
 bool dfrs_too_early(const job_record_t *job, time_t now);
 
+/* devices.c: devices (GRES) but those that jobs share (shards, MPS). All need a job lock. */
+
+/* Some of one kind: all of this name, or those of one type. */
+typedef struct {
+	const char *name, *type; /* "gpu"; "a100", or NULL */
+	uint64_t count, allocated; /* allocated: of a node's, those that jobs hold */
+} dfrs_counted_t;
+typedef void (*dfrs_device_visitor_t)(const dfrs_counted_t *counted, void *context);
+
+/* Those that the job gets on each of its nodes. */
+void dfrs_devices_asked(const job_record_t *job, dfrs_device_visitor_t visit, void *context);
+/* Those that the node has; a read lock suffices. */
+void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *context);
+/* As pn_min_memory, with --mem-per-gpu. */
+uint64_t dfrs_memory_asked(const job_record_t *job);
+/* Whether a kind that the job asks for is asked for in this form. */
+typedef bool (*dfrs_device_form_t)(const job_record_t *job, const gres_state_t *state);
+bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked);
+bool dfrs_devices_are_shared(const job_record_t *job, const gres_state_t *state);
+bool dfrs_devices_by_socket(const job_record_t *job, const gres_state_t *state);
+bool dfrs_devices_with_cpus(const job_record_t *job, const gres_state_t *state);
+bool dfrs_devices_with_tasks(const job_record_t *job, const gres_state_t *state);
+/* Whether it is open how many it gets on each of its nodes. */
+bool dfrs_devices_uneven(const job_record_t *job, const gres_state_t *state);
+/* Has Slurm give the job as many on each node, and nothing else with them, until it is restored. NULL: it asks for
+ * none. Needs the write locks. */
+typedef struct dfrs_devices dfrs_devices_t;
+dfrs_devices_t *dfrs_devices_ask(job_record_t *job);
+void dfrs_devices_restore(dfrs_devices_t *devices);
+
 /* gate.c: as dfrs_jobs_gate(), and sets the job's part_ptr to the partition it may start in. Needs the
  * write locks; job may be NULL. */
 int dfrs_job_eligible(job_record_t *job, time_t now);
@@ -181,6 +211,8 @@ uint32_t dfrs_select_take_claims(int node_index);
 void dfrs_select_add_claims(int node_index, uint32_t claims);
 /* MiB counted as used on a node by all jobs; a read lock suffices. */
 uint64_t dfrs_select_memory(int node_index);
+/* The states of the kinds of devices of a node; NULL: it has none. A read lock suffices. */
+dfrs_list_t dfrs_select_devices(int node_index);
 void dfrs_select_add_memory(int node_index, uint64_t memory);
 void dfrs_select_take_memory(int node_index, uint64_t memory);
 /* Takes the job out of the records. */

@@ -295,7 +295,7 @@ static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped
 	bound_by_cores(entry, details, partition);
 	bound_by_sockets(entry, job, partition);
 	fill_nodes(entry, job, partition->record);
-	entry->memory = details->pn_min_memory & ~MEM_PER_CPU;
+	entry->memory = dfrs_memory_asked(job) & ~MEM_PER_CPU;
 	entry->submit_time = details->submit_time;
 	/* job_independent() sets it when that is over, and each of them takes it away (22.05 to 26.05). */
 	if (details->begin_time <= now)

@@ -151,7 +151,7 @@ uint64_t dfrs_node_memory(const node_record_t *node)
 
 uint64_t dfrs_memory_request(const job_record_t *job, const node_record_t *node, uint32_t cpus)
 {
-	uint64_t memory = job->details->pn_min_memory;
+	uint64_t memory = dfrs_memory_asked(job);
 
 	if (memory & MEM_PER_CPU)
 		return (memory & ~MEM_PER_CPU) *

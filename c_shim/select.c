@@ -103,6 +103,14 @@ uint64_t dfrs_select_memory(int node_index)
 	return (*cons_tres.nodes)[node_index].alloc_memory;
 }
 
+dfrs_list_t dfrs_select_devices(int node_index)
+{
+	const node_record_t *node = node_record_table_ptr[node_index];
+	dfrs_list_t devices = (*cons_tres.nodes)[node_index].gres_list;
+
+	return (devices || !node) ? devices : node->gres_list;
+}
+
 void dfrs_select_add_memory(int node_index, uint64_t memory)
 {
 	(*cons_tres.nodes)[node_index].alloc_memory += memory;

@@ -8,13 +8,14 @@
 #include "look.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* The arrays of dfrs_snapshot_t while they grow. */
 typedef struct {
 	dfrs_snapshot_t *out;
 	dfrs_view_t *view;
 	dfrs_scope_t scope;
-	uint32_t job_room, gone_room, node_room, place_room, set_room, index_room, string_room;
+	uint32_t job_room, gone_room, node_room, place_room, device_room, set_room, index_room, string_room;
 	bool no_memory, wrong_layout;
 	/* The last unsupported request whose text was stored, and where: jobs in a row have mostly the same. */
 	uint32_t unsupported, unsupported_text;
@@ -87,16 +88,51 @@ static uint32_t store_unsupported(builder_t *builder, uint32_t number)
 	return builder->unsupported_text;
 }
 
+/* --- devices ----------------------------------------------------------------------------------- */
+
+static void digest_device(const dfrs_counted_t *counted, void *context)
+{
+	uint64_t *digest = context;
+
+	*digest = dfrs_digest_text(*digest, counted->name);
+	*digest = dfrs_digest_text(*digest, counted->type);
+	*digest = dfrs_digest(*digest, counted->count);
+	*digest = dfrs_digest(*digest, counted->allocated);
+}
+
+/* Longer names are cut: Slurm's own are no longer than a file's. */
+#define MAX_KIND 256
+
+static void add_device(const dfrs_counted_t *counted, void *context)
+{
+	builder_t *builder = context;
+	dfrs_snapshot_t *out = builder->out;
+	char kind[MAX_KIND];
+
+	if (!counted->name ||
+	    !RESERVE(builder, out->devices, out->device_count, 1, builder->device_room))
+		return;
+	snprintf(kind, sizeof(kind), "%s%s%s", counted->name, counted->type ? ":" : "",
+		 counted->type ? counted->type : "");
+	out->devices[out->device_count++] = (dfrs_device_t) {
+		.kind = store(builder, kind),
+		.count = counted->count,
+		.allocated = counted->allocated,
+	};
+}
+
 /* --- nodes ------------------------------------------------------------------------------------- */
 
-static void add_node(builder_t *builder, const dfrs_node_t *node, const char *name)
+static void add_node(builder_t *builder, dfrs_node_t *node, const char *name)
 {
 	dfrs_snapshot_t *out = builder->out;
 
-	if (!RESERVE(builder, out->nodes, out->node_count, 1, builder->node_room))
-		return;
-	out->nodes[out->node_count] = *node;
-	out->nodes[out->node_count++].name = store(builder, name);
+	node->name = store(builder, name);
+	node->device_offset = out->device_count;
+	dfrs_devices_of_node((int) node->index, add_device, builder);
+	node->device_count = out->device_count - node->device_offset;
+	if (RESERVE(builder, out->nodes, out->node_count, 1, builder->node_room))
+		out->nodes[out->node_count++] = *node;
 }
 
 /* Which nodes there are, by index and name. */
@@ -137,6 +173,7 @@ static void add_nodes(builder_t *builder)
 		if ((entry.state == DFRS_NODE_UP) && dfrs_scope_is_others(&builder->scope, index))
 			entry.state = DFRS_NODE_DRAINING;
 		digest = dfrs_digest_bytes(DFRS_DIGEST_START, &entry, sizeof(entry));
+		dfrs_devices_of_node(index, digest_device, &digest);
 		if (all || (view->nodes[index] != digest))
 			add_node(builder, &entry, node->name);
 		view->nodes[index] = digest;
@@ -240,6 +277,9 @@ static void add_job(builder_t *builder, dfrs_job_t *entry, dfrs_scoped_t *partit
 	entry->unsupported_text = store_unsupported(builder, entry->unsupported);
 	entry->comment = store_bytes(builder, job->comment, comment_length(job));
 	add_places(builder, entry, job);
+	entry->device_offset = out->device_count;
+	dfrs_devices_asked(job, add_device, builder);
+	entry->device_count = out->device_count - entry->device_offset;
 	if (class)
 		add_eligible(builder, entry, partition, job, class);
 	if (RESERVE(builder, out->jobs, out->job_count, 1, builder->job_room))
@@ -267,6 +307,7 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 	digest = dfrs_digest_bytes(partition->digest, &entry, sizeof(entry));
 	digest = dfrs_digest_bytes(digest, job->comment ? job->comment : "", comment_length(job));
 	digest = digest_of_places(digest, &entry, job);
+	dfrs_devices_asked(job, digest_device, &digest);
 	digest = dfrs_digest(digest, class ? class->digest : 0) | 1;
 	builder->out->jobs_seen++;
 	stamp = dfrs_view_stamp(builder->view, job->job_id);
@@ -362,6 +403,7 @@ void dfrs_snapshot_free(dfrs_snapshot_t *snapshot)
 	free(snapshot->gone);
 	free(snapshot->nodes);
 	free(snapshot->places);
+	free(snapshot->devices);
 	free(snapshot->sets);
 	free(snapshot->indexes);
 	free(snapshot->strings);

@@ -236,6 +236,7 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 {
 	request_t user = take_request(job->details);
 	request_t request = skeleton(layout, job->details, &user);
+	dfrs_devices_t *devices = dfrs_devices_ask(job);
 	uint16_t *limits;
 	int rc;
 
@@ -251,6 +252,7 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 		dfrs_state_unset_flag(job, JOB_CONFIGURING);
 	FREE_NULL_BITMAP(job->details->exc_node_bitmap);
 	put_request(job->details, &user);
+	dfrs_devices_restore(devices);
 	return rc;
 }
 

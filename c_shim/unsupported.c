@@ -15,9 +15,41 @@ typedef struct {
 
 /* --- by the job's record -------------------------------------------------------------------------------- */
 
-FORM(generic_resources)
+FORM(shared_devices)
 {
-	return job->gres_list_req && list_count(job->gres_list_req);
+	return dfrs_devices_any(job, dfrs_devices_are_shared);
+}
+
+FORM(bound_devices)
+{
+	return job->bit_flags & GRES_ENFORCE_BIND;
+}
+
+FORM(devices_by_socket)
+{
+	return dfrs_devices_any(job, dfrs_devices_by_socket);
+}
+
+FORM(cpus_per_device)
+{
+	return dfrs_devices_any(job, dfrs_devices_with_cpus);
+}
+
+FORM(tasks_per_device)
+{
+	return dfrs_devices_any(job, dfrs_devices_with_tasks);
+}
+
+/* Slurm adds these to a request while it chooses nodes (gres_select_util_job_set_defs() of 22.05 to 24.11). */
+FORM(defaults_per_device)
+{
+	return job->gres_list_req && list_count(job->gres_list_req) && job->part_ptr &&
+	       (job->part_ptr->job_defaults_list || slurm_conf.job_defaults_list);
+}
+
+FORM(uneven_devices)
+{
+	return dfrs_devices_any(job, dfrs_devices_uneven);
 }
 
 FORM(heterogeneous)
@@ -132,7 +164,12 @@ FORM(grouped_features)
 
 /* The first that applies is shown. */
 static const form_t forms[] = {
-	{ "generic resources (--gres, --gpus)", generic_resources },
+	{ "parts of devices (--gres=shard, --gres=mps)", shared_devices },
+	{ "devices near its cores (--gres-flags=enforce-binding)", bound_devices },
+	{ "devices for each socket (--gpus-per-socket)", devices_by_socket },
+	{ "CPUs for each GPU (--cpus-per-gpu; -c can be)", cpus_per_device },
+	{ "tasks for each GPU (--ntasks-per-gpu)", tasks_per_device },
+	{ "GPUs that bring CPUs or memory here (DefCpuPerGPU, DefMemPerGPU)", defaults_per_device },
 	{ "several components (a heterogeneous job)", heterogeneous },
 	{ "one of several clusters (a federation)", federation },
 	{ "a burst buffer (--bb)", burst_buffer },
@@ -143,6 +180,7 @@ static const form_t forms[] = {
 	{ "one of several QOS (--qos)", one_of_several_qos },
 	{ "hierarchical resources (--licenses)", hierarchical_resources },
 	{ "something that slurmctld has no details of", incomplete },
+	{ "devices for all of its nodes together (--gpus, --gpus-per-task; --gpus-per-node can be)", uneven_devices },
 	{ "contiguous nodes (--contiguous)", contiguous },
 	{ "to expand another job (--dependency=expand)", expansion },
 	{ "specialized cores or threads (--core-spec, --thread-spec)", specialized_cores },

@@ -56,6 +56,23 @@ const _: () = {
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
+pub struct dfrs_device_t {
+    pub kind: u32,
+    pub count: u64,
+    pub allocated: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dfrs_device_t"][::std::mem::size_of::<dfrs_device_t>() - 24usize];
+    ["Alignment of dfrs_device_t"][::std::mem::align_of::<dfrs_device_t>() - 8usize];
+    ["Offset of field: dfrs_device_t::kind"][::std::mem::offset_of!(dfrs_device_t, kind) - 0usize];
+    ["Offset of field: dfrs_device_t::count"]
+        [::std::mem::offset_of!(dfrs_device_t, count) - 8usize];
+    ["Offset of field: dfrs_device_t::allocated"]
+        [::std::mem::offset_of!(dfrs_device_t, allocated) - 16usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
 pub struct dfrs_job_t {
     pub job_id: u32,
     pub priority: u32,
@@ -80,6 +97,8 @@ pub struct dfrs_job_t {
     pub limit_minutes: u32,
     pub place_offset: u32,
     pub place_count: u32,
+    pub device_offset: u32,
+    pub device_count: u32,
     pub eligible: u32,
     pub partition: u32,
     pub comment: u32,
@@ -96,7 +115,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 184usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 192usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -138,31 +157,35 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, place_offset) - 84usize];
     ["Offset of field: dfrs_job_t::place_count"]
         [::std::mem::offset_of!(dfrs_job_t, place_count) - 88usize];
+    ["Offset of field: dfrs_job_t::device_offset"]
+        [::std::mem::offset_of!(dfrs_job_t, device_offset) - 92usize];
+    ["Offset of field: dfrs_job_t::device_count"]
+        [::std::mem::offset_of!(dfrs_job_t, device_count) - 96usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 92usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 100usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 96usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 104usize];
     ["Offset of field: dfrs_job_t::comment"]
-        [::std::mem::offset_of!(dfrs_job_t, comment) - 100usize];
+        [::std::mem::offset_of!(dfrs_job_t, comment) - 108usize];
     ["Offset of field: dfrs_job_t::partition_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 104usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 112usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 112usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 120usize];
     ["Offset of field: dfrs_job_t::submit_time"]
-        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 128usize];
     ["Offset of field: dfrs_job_t::eligible_time"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible_time) - 128usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible_time) - 136usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 136usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 144usize];
     ["Offset of field: dfrs_job_t::free_until"]
-        [::std::mem::offset_of!(dfrs_job_t, free_until) - 144usize];
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 152usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 152usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 160usize];
     ["Offset of field: dfrs_job_t::reservation_end"]
-        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 160usize];
+        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 168usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 168usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 176usize];
     ["Offset of field: dfrs_job_t::resumed"]
-        [::std::mem::offset_of!(dfrs_job_t, resumed) - 176usize];
+        [::std::mem::offset_of!(dfrs_job_t, resumed) - 184usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -173,12 +196,14 @@ pub struct dfrs_node_t {
     pub cpus: u32,
     pub others_cpus: u32,
     pub name: u32,
+    pub device_offset: u32,
+    pub device_count: u32,
     pub memory: u64,
     pub allocated_memory: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 40usize];
+    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 48usize];
     ["Alignment of dfrs_node_t"][::std::mem::align_of::<dfrs_node_t>() - 8usize];
     ["Offset of field: dfrs_node_t::index"][::std::mem::offset_of!(dfrs_node_t, index) - 0usize];
     ["Offset of field: dfrs_node_t::state"][::std::mem::offset_of!(dfrs_node_t, state) - 4usize];
@@ -188,9 +213,13 @@ const _: () = {
     ["Offset of field: dfrs_node_t::others_cpus"]
         [::std::mem::offset_of!(dfrs_node_t, others_cpus) - 16usize];
     ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 20usize];
-    ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 24usize];
+    ["Offset of field: dfrs_node_t::device_offset"]
+        [::std::mem::offset_of!(dfrs_node_t, device_offset) - 24usize];
+    ["Offset of field: dfrs_node_t::device_count"]
+        [::std::mem::offset_of!(dfrs_node_t, device_count) - 28usize];
+    ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 32usize];
     ["Offset of field: dfrs_node_t::allocated_memory"]
-        [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 32usize];
+        [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 40usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -221,6 +250,7 @@ pub struct dfrs_snapshot_t {
     pub gone_count: u32,
     pub node_count: u32,
     pub place_count: u32,
+    pub device_count: u32,
     pub set_count: u32,
     pub index_count: u32,
     pub string_bytes: u32,
@@ -229,13 +259,14 @@ pub struct dfrs_snapshot_t {
     pub gone: *mut u32,
     pub nodes: *mut dfrs_node_t,
     pub places: *mut dfrs_place_t,
+    pub devices: *mut dfrs_device_t,
     pub sets: *mut dfrs_node_set_t,
     pub indexes: *mut u32,
     pub strings: *mut ::std::os::raw::c_char,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_snapshot_t"][::std::mem::size_of::<dfrs_snapshot_t>() - 104usize];
+    ["Size of dfrs_snapshot_t"][::std::mem::size_of::<dfrs_snapshot_t>() - 112usize];
     ["Alignment of dfrs_snapshot_t"][::std::mem::align_of::<dfrs_snapshot_t>() - 8usize];
     ["Offset of field: dfrs_snapshot_t::now"]
         [::std::mem::offset_of!(dfrs_snapshot_t, now) - 0usize];
@@ -253,14 +284,16 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_snapshot_t, node_count) - 20usize];
     ["Offset of field: dfrs_snapshot_t::place_count"]
         [::std::mem::offset_of!(dfrs_snapshot_t, place_count) - 24usize];
+    ["Offset of field: dfrs_snapshot_t::device_count"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, device_count) - 28usize];
     ["Offset of field: dfrs_snapshot_t::set_count"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, set_count) - 28usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, set_count) - 32usize];
     ["Offset of field: dfrs_snapshot_t::index_count"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, index_count) - 32usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, index_count) - 36usize];
     ["Offset of field: dfrs_snapshot_t::string_bytes"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, string_bytes) - 36usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, string_bytes) - 40usize];
     ["Offset of field: dfrs_snapshot_t::jobs_seen"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, jobs_seen) - 40usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, jobs_seen) - 44usize];
     ["Offset of field: dfrs_snapshot_t::jobs"]
         [::std::mem::offset_of!(dfrs_snapshot_t, jobs) - 48usize];
     ["Offset of field: dfrs_snapshot_t::gone"]
@@ -269,12 +302,14 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_snapshot_t, nodes) - 64usize];
     ["Offset of field: dfrs_snapshot_t::places"]
         [::std::mem::offset_of!(dfrs_snapshot_t, places) - 72usize];
+    ["Offset of field: dfrs_snapshot_t::devices"]
+        [::std::mem::offset_of!(dfrs_snapshot_t, devices) - 80usize];
     ["Offset of field: dfrs_snapshot_t::sets"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, sets) - 80usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, sets) - 88usize];
     ["Offset of field: dfrs_snapshot_t::indexes"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, indexes) - 88usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, indexes) - 96usize];
     ["Offset of field: dfrs_snapshot_t::strings"]
-        [::std::mem::offset_of!(dfrs_snapshot_t, strings) - 96usize];
+        [::std::mem::offset_of!(dfrs_snapshot_t, strings) - 104usize];
 };
 impl Default for dfrs_snapshot_t {
     fn default() -> Self {

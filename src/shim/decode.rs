@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use dfrs_agent::slurm::devices::{ObservedDevices, RequestedDevices};
 use dfrs_agent::slurm::observation::{Observation, SnapshotDelta};
 use dfrs_agent::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 use dfrs_agent::slurm::request::Request;
@@ -15,6 +16,7 @@ struct Arrays<'a> {
     gone: &'a [u32],
     nodes: &'a [bindings::dfrs_node_t],
     places: &'a [bindings::dfrs_place_t],
+    devices: &'a [bindings::dfrs_device_t],
     sets: &'a [bindings::dfrs_node_set_t],
     indexes: &'a [u32],
     strings: &'a [u8],
@@ -50,6 +52,7 @@ impl<'a> Arrays<'a> {
                 gone: slice_at(raw.gone, raw.gone_count),
                 nodes: slice_at(raw.nodes, raw.node_count),
                 places: slice_at(raw.places, raw.place_count),
+                devices: slice_at(raw.devices, raw.device_count),
                 sets: slice_at(raw.sets, raw.set_count),
                 indexes: slice_at(raw.indexes, raw.index_count),
                 strings: slice_at(raw.strings.cast(), raw.string_bytes),
@@ -77,7 +80,27 @@ impl<'a> Arrays<'a> {
             cpus: raw.cpus,
             memory: raw.memory,
             allocated_memory_mib: raw.allocated_memory,
+            devices: self.devices_of_node(raw),
         }
+    }
+
+    fn devices_of_node(&self, raw: &bindings::dfrs_node_t) -> Vec<ObservedDevices> {
+        let devices = part(self.devices, raw.device_offset, raw.device_count).iter();
+        let decoded = devices.map(|devices| ObservedDevices {
+            kind: self.text(devices.kind).into(),
+            count: devices.count,
+            allocated: devices.allocated,
+        });
+        decoded.collect()
+    }
+
+    fn devices_of_job(&self, raw: &bindings::dfrs_job_t) -> Vec<RequestedDevices> {
+        let devices = part(self.devices, raw.device_offset, raw.device_count).iter();
+        let decoded = devices.map(|devices| RequestedDevices {
+            kind: self.text(devices.kind).into(),
+            count: devices.count,
+        });
+        decoded.filter(|devices| devices.count > 0).collect()
     }
 
     fn places_of(&self, raw: &bindings::dfrs_job_t) -> Vec<ObservedPlace> {
@@ -150,6 +173,7 @@ impl<'a> Arrays<'a> {
             partition_max_nodes: raw.partition_nodes,
             memory: raw.memory,
             memory_per_cpu: flag(bindings::DFRS_JOB_MEMORY_PER_CPU),
+            devices: self.devices_of_job(raw),
             exclusive: flag(bindings::DFRS_JOB_EXCLUSIVE),
             exclusive_user: flag(bindings::DFRS_JOB_EXCLUSIVE_USER),
             mcs_label: raw.label,

@@ -6,6 +6,16 @@
 
 #include <stdio.h>
 
+static void print_devices(FILE *out, const dfrs_snapshot_t *snapshot, uint32_t offset, uint32_t count)
+{
+	for (uint32_t i = offset; i < offset + count; i++) {
+		const dfrs_device_t *devices = &snapshot->devices[i];
+
+		fprintf(out, " %s %" PRIu64 "/%" PRIu64, snapshot->strings + devices->kind, devices->allocated,
+			devices->count);
+	}
+}
+
 static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 {
 	char *text = NULL;
@@ -28,6 +38,7 @@ static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 		fprintf(out, " %u:%u/%u/%" PRIu64, place->node, place->tasks, place->cpus,
 			place->memory);
 	}
+	print_devices(out, snapshot, job->device_offset, job->device_count);
 	if (job->eligible) {
 		const dfrs_node_set_t *set = &snapshot->sets[job->eligible - 1];
 
@@ -64,11 +75,13 @@ static void take_in_nodes(known_t *known, const dfrs_snapshot_t *snapshot)
 	for (uint32_t i = 0; i < snapshot->node_count; i++) {
 		const dfrs_node_t *node = &snapshot->nodes[i];
 		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
 
-		if (asprintf(&text, "%s state %u cpus %u memory %" PRIu64 " of %" PRIu64,
-			     snapshot->strings + node->name, node->state, node->cpus,
-			     node->allocated_memory, node->memory) < 0)
-			abort();
+		fprintf(out, "%s state %u cpus %u memory %" PRIu64 " of %" PRIu64, snapshot->strings + node->name,
+			node->state, node->cpus, node->allocated_memory, node->memory);
+		print_devices(out, snapshot, node->device_offset, node->device_count);
+		fclose(out);
 		if (equal(known->nodes[node->index], text))
 			fail("unchanged node", node->index, text, text);
 		replace(&known->nodes[node->index], text);

@@ -165,6 +165,27 @@ job_record_t *new_job(uint32_t job_id)
 	return job;
 }
 
+static void free_devices(void *record)
+{
+	gres_state_t *state = record;
+
+	xfree(state->gres_data);
+	xfree(state);
+}
+
+dfrs_list_t add_devices(dfrs_list_t list, const char *name, void *data)
+{
+	gres_state_t *state = xmalloc(sizeof(*state));
+
+	state->gres_name = (char *) name;
+	state->plugin_id = (uint8_t) name[0];
+	state->gres_data = data;
+	if (!list)
+		list = list_create(free_devices);
+	list_append(list, state);
+	return list;
+}
+
 static void free_resources(job_record_t *job)
 {
 	if (job->job_resrcs) {
@@ -191,6 +212,7 @@ static void free_job(job_record_t *job)
 	xfree(job->details);
 	xfree(job->mcs_label);
 	FREE_NULL_LIST(job->step_list);
+	FREE_NULL_LIST(job->gres_list_req);
 	FREE_NULL_LIST(job->part_ptr_list);
 	xfree(job->comment);
 	xfree(job);
@@ -294,11 +316,36 @@ static void edit_parts(dfrs_details_t *details)
 	details->mc_ptr->ntasks_per_core = below(2) ? INFINITE16 : below(3);
 }
 
+static void edit_devices_of_job(job_record_t *job)
+{
+	gres_job_state_t *asked = xmalloc(sizeof(*asked));
+
+	FREE_NULL_LIST(job->gres_list_req);
+	asked->type_name = below(2) ? "large" : NULL;
+	asked->gres_per_node = below(3);
+	asked->gres_per_job = below(3);
+	asked->mem_per_gres = below(2) * 100;
+	job->gres_list_req = add_devices(NULL, below(2) ? "gpu" : "nic", asked);
+}
+
+static void edit_devices_of_node(node_record_t *node)
+{
+	gres_node_state_t *has = xmalloc(sizeof(*has));
+
+	FREE_NULL_LIST(node->gres_list);
+	has->gres_cnt_avail = below(5);
+	has->gres_cnt_alloc = below(3);
+	if (below(3))
+		node->gres_list = add_devices(NULL, below(2) ? "gpu" : "nic", has);
+	else
+		xfree(has);
+}
+
 static void edit_request(job_record_t *job)
 {
 	dfrs_details_t *details = job->details;
 
-	switch (below(16)) {
+	switch (below(17)) {
 	case 0: details->num_tasks = below(5); break;
 	case 1: details->cpus_per_task = below(5); break;
 	case 2: details->ntasks_per_node = below(3); break;
@@ -324,6 +371,7 @@ static void edit_request(job_record_t *job)
 		xfree(job->mcs_label);
 		job->mcs_label = below(3) ? xstrdup_printf("label%u", below(3)) : NULL;
 		break;
+	case 16: edit_devices_of_job(job); break;
 	}
 }
 
@@ -449,7 +497,7 @@ static void edit_cluster(void)
 	uint32_t node = below(node_record_count);
 	node_record_t *record = node_record_table_ptr[node];
 
-	switch (below(11)) {
+	switch (below(12)) {
 	case 0: allocated_memory[node] = below(3) * 1000; break;
 	case 1: flip(avail_node_bitmap, node); break;
 	case 2: flip(up_node_bitmap, node); break;
@@ -464,6 +512,7 @@ static void edit_cluster(void)
 	case 8: edit_configurations(); break;
 	case 9: some_partition()->max_cpus_per_node = below(3) ? below(40) : INFINITE; break;
 	case 10: record->tpc = below(4); break;
+	case 11: edit_devices_of_node(record); break;
 	}
 }
 

@@ -7,6 +7,8 @@
 
 #include "slurmctld.h"
 
+#include "slurm_headers.h"
+
 /* What time() and CLOCK_MONOTONIC say, and what the select plugin counts. */
 extern time_t wall_clock;
 extern int64_t monotonic_nanoseconds;
@@ -21,6 +23,8 @@ void make_nodes(int count);
 job_record_t *new_job(uint32_t job_id);
 /* Runs it on `hosts` nodes from `first` on. */
 void run_job(job_record_t *job, int first, int hosts);
+/* Adds devices of this name, of a job or a node, to a list (NULL: a new one), which frees the data. */
+dfrs_list_t add_devices(dfrs_list_t list, const char *name, void *data);
 void exclude_node(job_record_t *job, int node);
 /* Changes something. */
 void mutate_anything(uint32_t max_jobs);

@@ -17,6 +17,11 @@ uint32_t dfrs_select_others_cpus(int node, dfrs_is_ours_t is_ours, const void *c
 	return 0;
 }
 
+dfrs_list_t dfrs_select_devices(int node)
+{
+	return node_record_table_ptr[node]->gres_list;
+}
+
 uint64_t dfrs_select_memory(int node)
 {
 	return allocated_memory[node];

@@ -987,6 +987,82 @@ static void requests(void)
 #endif
 }
 
+/* --- GPUs ------------------------------------------------------------------------------------------------ */
+
+static void print_device_counts(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot = look(view, NULL);
+	const dfrs_job_t *job = &snapshot.jobs[0];
+
+	printf("%s: memory %" PRIu64 " devices", what, job->memory);
+	for (uint32_t i = 0; i < snapshot.device_count; i++) {
+		const dfrs_device_t *devices = &snapshot.devices[i];
+
+		printf("%s %s %" PRIu64 "/%" PRIu64, (i == job->device_offset) ? ";" : "",
+		       snapshot.strings + devices->kind, devices->allocated, devices->count);
+	}
+	printf("\n");
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+/* The node has four GPUs of two types; the job asks for two of one type in different forms. */
+static void gpus(void)
+{
+	static char *types[] = { "a100", "v100" };
+	static uint64_t available[] = { 3, 1 }, allocated[] = { 2, 0 };
+	gres_node_state_t *has = xmalloc(sizeof(*has));
+	gres_job_state_t *asked = xmalloc(sizeof(*asked));
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	job->details->pn_min_memory = 0;
+	has->gres_cnt_avail = 4;
+	has->gres_cnt_alloc = 2;
+	has->type_cnt = 2;
+	has->type_name = types;
+	has->type_cnt_avail = available;
+	has->type_cnt_alloc = allocated;
+	node_record_table_ptr[0]->gres_list = add_devices(NULL, "gpu", has);
+	job->gres_list_req = add_devices(NULL, "gpu", asked);
+	asked->type_name = "a100";
+	asked->mem_per_gres = 100;
+	asked->gres_per_node = 2;
+	print_device_counts("on each node");
+	asked->gres_per_node = 0;
+	asked->gres_per_job = 2;
+	print_device_counts("for one task");
+	job->details->num_tasks = 2;
+	job->details->max_nodes = 1;
+	print_device_counts("on one node");
+	print_request("on one node");
+	job->details->max_nodes = 2;
+	print_request("on one or two nodes");
+	job->bit_flags |= JOB_NTASKS_SET;
+	print_request("on some nodes");
+	asked->gres_per_node = 1;
+	asked->gres_per_socket = 1;
+	print_request("by socket");
+	asked->gres_per_socket = 0;
+	asked->cpus_per_gres = 4;
+	print_request("with CPUs");
+	asked->cpus_per_gres = 0;
+	asked->ntasks_per_gres = 2;
+	print_request("with tasks");
+	asked->ntasks_per_gres = NO_VAL16;
+	job->bit_flags |= GRES_ENFORCE_BIND;
+	print_request("bound");
+	job->bit_flags = 0;
+	job->part_ptr->job_defaults_list = list_create(NULL);
+	print_request("with defaults");
+	FREE_NULL_LIST(job->part_ptr->job_defaults_list);
+	print_request("plain");
+	has->no_consume = true;
+	print_device_counts("not used up");
+}
+
 /* --- bounds ---------------------------------------------------------------------------------------------- */
 
 /* Seconds from now; 0: none. */
@@ -1295,6 +1371,8 @@ int main(int argc, char **argv)
 		begin();
 	else if (!strcmp(scenario, "devices"))
 		devices();
+	else if (!strcmp(scenario, "gpus"))
+		gpus();
 	else if (!strcmp(scenario, "hetjobs"))
 		hetjobs();
 	else if (!strcmp(scenario, "limits"))

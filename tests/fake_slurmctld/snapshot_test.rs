@@ -451,6 +451,36 @@ fn crontab_and_device_flags_are_reported() {
 }
 
 #[test]
+fn devices_are_counted_on_each_node_or_refused() {
+    let lines = run(&build::SNAPSHOT_TEST, "gpus");
+    let devices = "gpu 2/4 gpu:a100 2/3 gpu:v100 0/1; gpu:a100 0/2";
+    for line in [
+        format!("on each node: memory 200 devices {devices}"),
+        format!("for one task: memory 200 devices {devices}"),
+        format!("on one node: memory 200 devices {devices}"),
+        "on one node: supported".to_owned(),
+        "on one or two nodes: devices for all of its nodes together (--gpus, --gpus-per-task; \
+         --gpus-per-node can be)"
+            .to_owned(),
+        "on some nodes: devices for all of its nodes together (--gpus, --gpus-per-task; \
+         --gpus-per-node can be)"
+            .to_owned(),
+        "by socket: devices for each socket (--gpus-per-socket)".to_owned(),
+        "with CPUs: CPUs for each GPU (--cpus-per-gpu; -c can be)".to_owned(),
+        "with tasks: tasks for each GPU (--ntasks-per-gpu)".to_owned(),
+        "bound: devices near its cores (--gres-flags=enforce-binding)".to_owned(),
+        "with defaults: GPUs that bring CPUs or memory here (DefCpuPerGPU, DefMemPerGPU)"
+            .to_owned(),
+        "plain: supported".to_owned(),
+        "not used up: memory 100 devices gpu 0/4294967295 gpu:a100 0/4294967295 gpu:v100 \
+         0/4294967295; gpu:a100 0/1"
+            .to_owned(),
+    ] {
+        assert_has(&lines, &line);
+    }
+}
+
+#[test]
 fn heterogeneous_job_with_a_component_for_dfrs_partitions_only_is_left_out_of_backfill() {
     let lines = run(&build::SNAPSHOT_TEST, "hetjobs");
     let goes_on = "not ours, goes on, no reason";

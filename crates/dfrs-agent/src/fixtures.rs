@@ -143,6 +143,7 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
         others_cpus: 0,
         memory: 1000,
         allocated_memory_mib: 0,
+        devices: Vec::new(),
     };
     (0..count).map(node).collect()
 }
@@ -167,6 +168,8 @@ pub struct FakeSlurmctld {
     pub jobs: BTreeMap<u32, ObservedJob>,
     /// Nodes, ascending by index.
     pub nodes: Vec<ObservedNode>,
+    /// How many devices of each kind jobs of other partitions hold on each node.
+    pub devices_of_others: u64,
     /// Every call that changes something, as text.
     pub calls: Vec<String>,
     /// Jobs whose resumption was sent to their nodes again.
@@ -252,11 +255,24 @@ impl FakeSlurmctld {
     fn assert_memory_suffices(&self) {
         let suffices = |node: &ObservedNode| node.allocated_memory_mib <= node.memory;
         assert!(self.nodes.iter().all(suffices), "memory exceeded");
+        let devices = |node: &ObservedNode| {
+            let mut kinds = node.devices.iter();
+            kinds.all(|devices| devices.allocated <= devices.count)
+        };
+        assert!(self.nodes.iter().all(devices), "a device has two holders");
     }
 
     fn count_memory(&mut self) {
         for node in &mut self.nodes {
             let jobs = self.jobs.values().filter(|job| !job.completing);
+            for devices in &mut node.devices {
+                let here = |job: &&ObservedJob| job.places.iter().any(|it| it.node == node.index);
+                let asked = jobs.clone().filter(here);
+                let asked = asked.flat_map(|job| &job.request.devices);
+                let of_kind = asked.filter(|asked| asked.is_of(&devices.kind));
+                let ours: u64 = of_kind.map(|asked| asked.count).sum();
+                devices.allocated = ours + self.devices_of_others;
+            }
             let places = jobs
                 .flat_map(|job| &job.places)
                 .filter(|place| place.node == node.index);

@@ -1,5 +1,6 @@
 //! What slurmctld shows, and what it can be asked to do.
 
+pub mod devices;
 pub(crate) mod exclusivity;
 pub mod node_changes;
 pub(crate) mod node_sets;

@@ -7,6 +7,7 @@ struct Backing {
     gone: Vec<u32>,
     nodes: Vec<bindings::dfrs_node_t>,
     places: Vec<bindings::dfrs_place_t>,
+    devices: Vec<bindings::dfrs_device_t>,
     sets: Vec<bindings::dfrs_node_set_t>,
     indexes: Vec<u32>,
     strings: Vec<u8>,
@@ -70,6 +71,7 @@ impl Backing {
             gone_count: length(self.gone.len()),
             node_count: length(self.nodes.len()),
             place_count: length(self.places.len()),
+            device_count: length(self.devices.len()),
             set_count: length(self.sets.len()),
             index_count: length(self.indexes.len()),
             string_bytes: length(self.strings.len()),
@@ -77,6 +79,7 @@ impl Backing {
             gone: self.gone.as_mut_ptr(),
             nodes: self.nodes.as_mut_ptr(),
             places: self.places.as_mut_ptr(),
+            devices: self.devices.as_mut_ptr(),
             sets: self.sets.as_mut_ptr(),
             indexes: self.indexes.as_mut_ptr(),
             strings: self.strings.as_mut_ptr().cast(),
@@ -85,6 +88,27 @@ impl Backing {
         // SAFETY: every count is its array's, and these live as long as `self`.
         unsafe { apply(&raw, sets, seen) }
     }
+}
+
+#[test]
+fn devices_of_nodes_and_jobs_are_decoded() {
+    let (mut sets, mut seen) = (SharedNodeSets::default(), Observation::default());
+    let mut raw = Backing::new().node(0, 0).node(1, 0).job(7, 100, &[0]);
+    raw.strings = b"\0dfrs\0n1\0n2\0gpu\0".to_vec();
+    let devices = |count, allocated| bindings::dfrs_device_t {
+        kind: 12,
+        count,
+        allocated,
+    };
+    raw.devices = vec![devices(4, 2), devices(1, 0)];
+    (raw.nodes[0].device_offset, raw.nodes[0].device_count) = (0, 1);
+    (raw.jobs[0].device_offset, raw.jobs[0].device_count) = (1, 1);
+    raw.apply(true, &mut sets, &mut seen);
+    let node = &seen.node("n1").unwrap().devices[0];
+    assert_eq!((&*node.kind, node.count, node.allocated), ("gpu", 4, 2));
+    let job = &seen.job(7).unwrap().request.devices[0];
+    assert_eq!((&*job.kind, job.count), ("gpu", 1));
+    assert!(seen.node("n2").unwrap().devices.is_empty());
 }
 
 #[test]

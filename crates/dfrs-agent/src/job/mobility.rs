@@ -40,7 +40,7 @@ pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
         return Mobility::Never;
     }
     match mobility(job, config) {
-        Mobility::Park if job.holds_gres => Mobility::Never,
+        Mobility::Park if job.holds_devices() => Mobility::Never,
         mobility => mobility,
     }
 }

@@ -95,8 +95,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     held
                 }
             };
+            let devices = observation.devices_on_each_node(job);
             for (node, memory) in taken {
                 observation.take_memory(node, memory);
+                observation.take_devices(node, &devices);
             }
         }
         (acted, started)

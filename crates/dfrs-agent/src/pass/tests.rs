@@ -13,6 +13,7 @@ use dfrs_proto::conf::{Config, Weighting};
 mod arrays;
 mod cores;
 mod decision_timeout;
+mod devices;
 mod drains;
 mod eligible;
 mod excluded;

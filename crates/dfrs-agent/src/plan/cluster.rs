@@ -157,7 +157,7 @@ fn core_job(job: &ObservedJob, record: &LedgerRecord, state: JobState, facts: &P
             || heir_starved_at(job, record, facts.config).is_some_and(|at| at <= facts.now),
         recent_moves: record.life.recent_moves(facts.now),
         rigid: Vec::new(),
-        rigid_per_node: Vec::new(),
+        rigid_per_node: facts.seen.devices_on_each_node(job),
     }
 }
 
@@ -251,7 +251,9 @@ pub fn core_node(position: usize, facts: &PassFacts) -> Node {
             (false, true) => NodeState::Up,
             (false, false) => NodeState::Draining,
         },
-        ..Node::default()
+        rigid: facts
+            .seen
+            .devices_but_of(position, |job| is_decided(job, facts)),
     }
 }
 

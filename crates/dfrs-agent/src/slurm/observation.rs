@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dfrs_core::{NodeIndex, NodeSet};
+use dfrs_core::{Amount, NodeIndex, NodeSet};
 
 use crate::clock::Ahead;
 use crate::ignored_in_eq::IgnoredInEq;
+use crate::slurm::devices::DeviceKinds;
 use crate::slurm::exclusivity::{AffectedJobs, Exclusivity};
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::node_sets::NodeSets;
@@ -27,6 +28,7 @@ pub struct Observation {
     by_name: BTreeMap<String, usize>,
     sets: IgnoredInEq<NodeSets>,
     exclusivity: Exclusivity,
+    kinds: IgnoredInEq<DeviceKinds>,
     open: IgnoredInEq<OpenNodes>,
     /// Of each node.
     tallies: Vec<Tally>,
@@ -74,6 +76,8 @@ struct Tally {
     ending_mib: u64,
     /// Taken since the last look.
     taken_mib: u64,
+    /// Devices taken since the last look, by position of their kind.
+    taken_devices: Vec<Amount>,
     /// How many jobs have memory here, by Slurm's count, and the node for themselves.
     exclusive_jobs: u64,
 }
@@ -220,6 +224,9 @@ impl Observation {
         self.count(&job, u64::saturating_add);
         self.list(&job);
         self.cache_set(&job);
+        for devices in &job.request.devices {
+            self.kinds.0.add(&devices.kind);
+        }
         if !job.places.is_empty() {
             self.placed.insert(job.id);
         }
@@ -268,6 +275,9 @@ impl Observation {
         };
         let others = nodes.len() != self.nodes.len() || !self.nodes.iter().zip(&nodes).all(same);
         self.largest = Largest::of(&nodes);
+        nodes
+            .iter()
+            .for_each(|node| self.kinds.0.add_all(&node.devices));
         let before = std::mem::replace(&mut self.nodes, nodes);
         if !others {
             let pairs = before.iter().zip(&self.nodes);
@@ -310,6 +320,7 @@ impl Observation {
                 resized |= (known.memory, known.cpus) != (node.memory, node.cpus);
                 self.availability_changed.0 |= known.up != node.up;
                 self.changed_nodes.0.some.insert(node.index);
+                self.kinds.0.add_all(&node.devices);
                 *known = node;
             }
         }
@@ -329,10 +340,20 @@ impl Observation {
         }
     }
 
+    /// Counts so many devices more as allocated on the node with this Slurm index, until the next
+    /// look. O(log nodes).
+    pub fn take_devices(&mut self, index: u32, devices: &[Amount]) {
+        if let Some(position) = self.node_position(index).filter(|_| !devices.is_empty()) {
+            add(&mut self.tallies[position].taken_devices, devices);
+            self.taken_positions.push(position);
+        }
+    }
+
     /// Forgets what was taken: a look shows it. O(nodes where something was).
     pub fn forget_taken(&mut self) {
         for position in std::mem::take(&mut self.taken_positions) {
             self.tallies[position].taken_mib = 0;
+            self.tallies[position].taken_devices.clear();
         }
     }
 
@@ -466,6 +487,52 @@ impl Observation {
             let taken = self.tallies[position].taken_mib;
             taken > 0 && self.held_memory(position) + taken > self.nodes[position].memory
         })
+    }
+
+    /// The devices that this job holds on each of its nodes, by position of their kind in
+    /// [`dfrs_core::Node::rigid`]. O(kinds).
+    #[must_use]
+    pub fn devices_on_each_node(&self, job: &ObservedJob) -> Vec<Amount> {
+        self.kinds.0.on_each_node(&job.request.devices)
+    }
+
+    /// The devices of the node at this position that nothing holds but the jobs for which
+    /// `is_discounted` holds, by position of their kind. O(jobs there and their places).
+    #[must_use]
+    pub fn devices_but_of(
+        &self,
+        position: usize,
+        is_discounted: impl Fn(&ObservedJob) -> bool,
+    ) -> Vec<Amount> {
+        let devices = &self.nodes[position].devices;
+        if devices.is_empty() {
+            return Vec::new();
+        }
+        let mut discounted = Vec::new();
+        for (job, ..) in self.places_on(position) {
+            let asks = !job.request.devices.is_empty() && !job.has_released();
+            if asks && is_discounted(job) {
+                add(&mut discounted, &self.devices_on_each_node(job));
+            }
+        }
+        self.kinds.0.left_on(devices, &discounted)
+    }
+
+    /// Whether the node at this position has the devices free that the job is to hold there: what
+    /// Slurm counts, less what was taken since. O(kinds) for a job that asks for some.
+    #[must_use]
+    pub fn has_free_devices(&self, position: usize, job: &ObservedJob) -> bool {
+        if job.request.devices.is_empty() {
+            return true;
+        }
+        let mut needed = self.devices_on_each_node(job);
+        add(&mut needed, &self.tallies[position].taken_devices);
+        let free = self.kinds.0.left_on(&self.nodes[position].devices, &[]);
+        let free = free.into_iter().chain(std::iter::repeat(Amount(0)));
+        needed
+            .iter()
+            .zip(free)
+            .all(|(needed, free)| *needed <= free)
     }
 
     /// MiB that Slurm counts on the node at this position for others than the jobs here.
@@ -603,6 +670,14 @@ impl Observation {
                 self.tallies[position].jobs.insert(job.id);
             }
         }
+    }
+}
+
+/// Adds amounts by position.
+fn add(sums: &mut Vec<Amount>, amounts: &[Amount]) {
+    sums.resize(sums.len().max(amounts.len()), Amount(0));
+    for (sum, amount) in sums.iter_mut().zip(amounts) {
+        *sum += *amount;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use dfrs_core::Span;
 
+use crate::slurm::devices::{ObservedDevices, RequestedDevices};
 use crate::slurm::request::Request;
 
 /// What a job holds on one node.
@@ -165,6 +166,12 @@ impl ObservedJob {
         self.may_be_suspended_by_operator() && !self.on_hold
     }
 
+    /// Whether it has devices, or will with its next start.
+    #[must_use]
+    pub fn holds_devices(&self) -> bool {
+        self.holds_gres || !self.request.devices.is_empty()
+    }
+
     /// Whether it is to have all memory of each of its nodes: it requested them whole, or no
     /// amount, or it starts so anyway.
     #[must_use]
@@ -216,6 +223,8 @@ pub struct ObservedNode {
     pub memory: u64,
     /// MiB that Slurm counts as used.
     pub allocated_memory_mib: u64,
+    /// Its devices, a kind once.
+    pub devices: Vec<ObservedDevices>,
 }
 
 impl ObservedNode {
@@ -230,6 +239,32 @@ impl ObservedNode {
     pub fn cpus_left(&self) -> u32 {
         self.cpus
             .min(self.all_cpus.saturating_sub(self.others_cpus))
+    }
+
+    /// How many devices of this kind it has.
+    #[must_use]
+    pub fn device_count(&self, kind: &str) -> u64 {
+        let devices = self.devices.iter().find(|devices| *devices.kind == *kind);
+        devices.map_or(0, |devices| devices.count)
+    }
+
+    /// Whether it has so many devices.
+    #[must_use]
+    pub fn has_devices(&self, asked: &[RequestedDevices]) -> bool {
+        let has = |asked: &RequestedDevices| self.device_count(&asked.kind) >= asked.count;
+        asked.iter().all(has)
+    }
+
+    /// Whether it has more free devices of some kind than that one.
+    pub(crate) fn has_more_devices_than(&self, before: &Self) -> bool {
+        let free = |devices: &ObservedDevices| devices.count.saturating_sub(devices.allocated);
+        self.devices.iter().any(|devices| {
+            let known = before
+                .devices
+                .iter()
+                .find(|known| known.kind == devices.kind);
+            free(devices) > known.map_or(0, free)
+        })
     }
 
     /// Whether it has another amount of memory (MiB) than a job is for, if the job is for one.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::slurm::devices::RequestedDevices;
+
 pub mod layout;
 pub mod memory;
 pub mod whole_nodes;
@@ -29,6 +31,8 @@ pub struct Request {
     pub memory: u64,
     /// Whether `memory` is per CPU.
     pub memory_per_cpu: bool,
+    /// Devices on each of its nodes.
+    pub devices: Vec<RequestedDevices>,
     /// Requested whole nodes, or was started on such.
     pub exclusive: bool,
     /// Wants no other users' jobs on its nodes (`--exclusive=user`, or a partition with
@@ -61,6 +65,7 @@ impl Default for Request {
             partition_max_nodes: 0,
             memory: 0,
             memory_per_cpu: false,
+            devices: Vec::new(),
             exclusive: false,
             exclusive_user: false,
             mcs_label: 0,

@@ -54,11 +54,6 @@ pub fn examine(
             "upgrade them",
         ),
         (
-            names(managed, |node| !node.get("Gres").is_empty()),
-            "with GRES: jobs that ask for it are not started by DFRS",
-            "put them into a partition that DFRS does not schedule",
-        ),
-        (
             names(managed, |node| {
                 let is_set = |key| !["", "0"].contains(&node.get(key));
                 is_set("CoreSpecCount") || is_set("CPUSpecList")

@@ -123,6 +123,7 @@ impl TrialScenario {
                     others_cpus: 0,
                     memory: group.memory_mib,
                     allocated_memory_mib: 0,
+                    devices: Vec::new(),
                 };
                 all.push((node, group.partition.clone()));
             }

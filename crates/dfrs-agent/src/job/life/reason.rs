@@ -6,6 +6,7 @@ use super::Life;
 use super::leaving::Next;
 use super::phase::LifePhase;
 use super::requeued::Requeued;
+use crate::slurm::devices::text_of;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace};
 use crate::slurm::request::memory::memory_request;
@@ -75,6 +76,12 @@ fn are_cores_of_others(job: &ObservedJob, observation: &Observation) -> bool {
     nodes.any(|node| node.cpus > 0 && node.cpus_left() == 0)
 }
 
+/// Whether no node that the job may use has as many devices as it asks for, free or not.
+fn are_too_few_devices(job: &ObservedJob, observation: &Observation) -> bool {
+    let mut nodes = observation.nodes_for(&job.request);
+    !nodes.any(|node| node.has_devices(&job.request.devices))
+}
+
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
     match why {
         Blocked::NeverFits if job.free_until_seconds > 0 => {
@@ -90,7 +97,10 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
         }
         Blocked::NeverFits => format!("can never start: {}", impossible(job, observation)),
         Blocked::Memory => format!("waits for memory ({})", request(job, observation)),
-        Blocked::Devices { .. } => "waits for devices that it asks for".to_owned(),
+        Blocked::Devices { .. } if are_too_few_devices(job, observation) => {
+            format!("can never start: {}", impossible(job, observation))
+        }
+        Blocked::Devices { .. } => format!("waits for devices ({})", request(job, observation)),
         Blocked::Cpu => {
             "waits for CPU: jobs on several nodes have whole CPUs, jobs that are long by their limit wait for idle ones"
                 .to_owned()
@@ -109,6 +119,14 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
 }
 
 fn request(job: &ObservedJob, observation: &Observation) -> String {
+    let amounts = amounts(job, observation);
+    if job.request.devices.is_empty() {
+        return amounts;
+    }
+    format!("{amounts}, {} a node", text_of(&job.request.devices))
+}
+
+fn amounts(job: &ObservedJob, observation: &Observation) -> String {
     let tasks = counted(u64::from(job.request.tasks), "task");
     if job.wants_whole_nodes() {
         return format!("all memory of each node, {tasks}");
@@ -130,6 +148,9 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
         return "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
                 --mincpus, -B and reservations"
             .to_owned();
+    }
+    if are_too_few_devices(job, observation) {
+        return format!("{asks}, no node that it may use has so many devices");
     }
     let (task, node) = memory_request(job, observation);
     let holds = |memory: u64| {

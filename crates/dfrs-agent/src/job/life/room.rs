@@ -6,13 +6,15 @@ use crate::slurm::records::ObservedPlace;
 use crate::slurm::request::memory::{memory_held, memory_on_node};
 
 /// Whether every node of `placement` has the memory that the job needs there, processes that are
-/// still ending included.
+/// still ending included, and the devices.
 pub(super) fn has_room(placement: &NamedPlacement, context: &JobContext) -> bool {
     let nodes = context.observation;
     placement.0.iter().all(|spot| {
         nodes.position_of(&spot.node).is_some_and(|position| {
             let needed = memory_on_node(context.job, spot.tasks, nodes);
-            nodes.nodes()[position].up && nodes.free_memory(position) >= needed
+            nodes.nodes()[position].up
+                && nodes.free_memory(position) >= needed
+                && nodes.has_free_devices(position, context.job)
         })
     })
 }

@@ -78,6 +78,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 (node.up && !before.up)
                     || node.memory > before.memory
                     || node.cpus_left() > before.cpus_left()
+                    || node.has_more_devices_than(before)
                     || node.allocated_memory_mib < before.allocated_memory_mib
             });
             if node.drains() && before.as_ref().is_some_and(|before| before.up) {

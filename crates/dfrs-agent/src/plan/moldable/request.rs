@@ -142,6 +142,9 @@ fn sizes(
 
 /// How many of the job's tasks the node holds, if nothing else is there.
 fn holds(job: &ObservedJob, node: &ObservedNode) -> u32 {
+    if !node.has_devices(&job.request.devices) {
+        return 0;
+    }
     let cpus = job.request.cpus_per_task.max(1);
     let by_cpus = node.cpus / cpus;
     let by_memory = match job.request.memory_per_task() {

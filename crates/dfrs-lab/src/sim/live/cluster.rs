@@ -150,6 +150,7 @@ impl LiveCluster {
                 others_cpus: 0,
                 memory: NODE_MIB,
                 allocated_memory_mib: 0,
+                devices: Vec::new(),
             };
             (node, PARTITION.to_owned())
         });
