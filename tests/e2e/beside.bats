@@ -95,7 +95,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 @test "heterogeneous job runs in another partition, also when slurmctld is restarted or killed" {
 	[[ "$(controller scontrol show config | grep ^SchedulerType)" == *sched/dfrs ]]
 	runs_hetjob batch batch
-	job=$(submit_hetjob batch batch -- "$until_finished; srun --het-group=0,1 hostname")
+	job=$(submit_hetjob batch batch -- "sleep 40; srun --het-group=0,1 hostname")
 	wait_until 90 each_is "$job" RUNNING
 	# Slurm keeps its jobs' states every five seconds.
 	sleep 7
@@ -106,7 +106,6 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	controller /opt/cluster/service slurmctld restart
 	wait_until 60 was_ready_more_often_than "$ready"
 	wait_until 20 each_is "$job" RUNNING
-	finish "$job"
 	wait_until 90 each_is "$job" COMPLETED
 	[ "$(output "$job" | sort | xargs)" = "n3 n4" ]
 	run in_cluster controller -u alice -- srun --partition=batch --ntasks=1 --mem=50 hostname : --partition=batch --ntasks=1 --mem=50 hostname
