@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Jobs with GPUs: two nodes have two devices each, in whose place are /dev/zero and /dev/full, which containers may
+# open. Slurm lets a job open its own devices only (ConstrainDevices).
+
+load helpers
+
+nodes=(n1 n2 n3 n4)
+
+# configure_devices LINE...: slurm.conf's lines about nodes, on all hosts. slurmctld is down meanwhile: it would take
+# nodes out whose slurmd knows other devices than it.
+configure_devices() {
+	local host ready
+	for host in controller "${nodes[@]}"; do
+		in_cluster "$host" sh -c 'printf "%s\n" "$@" >/etc/slurm/nodes.conf' sh "$@"
+	done
+	ready=$(times_ready)
+	controller /opt/cluster/service slurmctld stop
+	for host in "${nodes[@]}"; do in_cluster "$host" /opt/cluster/service slurmd restart; done
+	controller /opt/cluster/service slurmctld start
+	wait_until 60 was_ready_more_often_than "$ready"
+	wait_for_idle_nodes 60
+}
+
+setup_file() {
+	local host
+	# shellcheck disable=SC2016 # expanded in the container
+	for host in controller "${nodes[@]}"; do
+		in_cluster "$host" sh -c '
+			cp /etc/slurm/nodes.conf /etc/slurm/nodes.conf.before
+			cp /etc/slurm/cgroup.conf /etc/slurm/cgroup.conf.before
+			echo ConstrainDevices=yes >>/etc/slurm/cgroup.conf
+			printf "%s\n" AutoDetect=off "NodeName=n[1-2] Name=gpu File=/dev/dfrs-gpu[0-1]" >/etc/slurm/gres.conf
+			mknod /dev/dfrs-gpu0 c 1 5 && mknod /dev/dfrs-gpu1 c 1 7 && chmod 666 /dev/dfrs-gpu0 /dev/dfrs-gpu1'
+	done
+	configure_devices GresTypes=gpu "NodeName=n[1-2] CPUs=4 RealMemory=1000 Gres=gpu:2 State=UNKNOWN" \
+		"NodeName=n[3-4] CPUs=4 RealMemory=1000 State=UNKNOWN"
+}
+
+teardown_file() {
+	local host
+	for host in controller "${nodes[@]}"; do
+		in_cluster "$host" sh -c '
+			mv /etc/slurm/cgroup.conf.before /etc/slurm/cgroup.conf
+			rm -f /etc/slurm/gres.conf /dev/dfrs-gpu0 /dev/dfrs-gpu1'
+	done
+	configure_devices "$(controller cat /etc/slurm/nodes.conf.before)"
+}
+
+teardown() { clean_up; }
+
+# Says which devices a job may open, and lasts.
+# shellcheck disable=SC2016 # expanded in the job
+open_devices='for device in 0 1; do head -c 1 /dev/dfrs-gpu$device >/dev/null 2>&1 && echo $device; done; sleep'
+
+opens() { [ "$(output "$1" 2>/dev/null | xargs)" = "$2" ]; }
+
+# gpus_in_use NODE
+gpus_in_use() { controller scontrol show node "$1" --details | sed -n 's/.*GresUsed=gpu:\([0-9]*\).*/\1/p'; }
+requeued() { [[ $(controller scontrol show job "$1") == *" Restarts=1 "* ]]; }
+
+uses_gpus() { [ "$(gpus_in_use "$1")" = "$2" ]; }
+
+@test "jobs with GPUs start at once on nodes whose CPUs others use, each with devices of its own" {
+	local busy one other wide
+	busy=$(submit --ntasks=4 --nodelist=n1 --mem=50 -- "$burn --work 600 --rate $rate")
+	wait_for_state "$busy" RUNNING 30
+	one=$(submit --gres=gpu:1 --nodelist=n1 --mem=50 -- "$open_devices 60")
+	other=$(submit --gpus=1 --ntasks=1 --nodelist=n1 --mem-per-gpu=60 -- "$open_devices 60")
+	wide=$(submit --gpus-per-node=1 --nodes=2 --ntasks=2 --exclude=n3,n4 --mem=50 -- "$open_devices 60")
+	wait_for_state "$one" RUNNING 30
+	wait_for_state "$other" RUNNING 30
+	wait_until 30 opens "$one" 0
+	wait_until 30 opens "$other" 1
+	wait_until 10 says "$wide" "gpu:1 a node"
+	[ "$(state "$busy")" = RUNNING ]
+	controller scancel "$one"
+	wait_for_state "$wide" RUNNING 40
+	wait_until 30 opens "$wide" 0
+	uses_gpus n1 2
+	uses_gpus n2 1
+}
+
+@test "job with GPUs keeps them when slurmctld is killed, and gives them back when it is requeued" {
+	local holder waiting
+	holder=$(submit --gres=gpu:2 --nodelist=n1 --mem=50 --comment=dfrs:restart -- "$open_devices 300")
+	wait_for_state "$holder" RUNNING 30
+	# By then Slurm has saved this.
+	sleep 8
+	controller /opt/cluster/service slurmctld kill
+	controller /opt/cluster/service slurmctld start
+	wait_until 60 controller scontrol ping
+	waiting=$(submit --gres=gpu:1 --nodelist=n1 --mem=50 -- "$open_devices 60")
+	wait_until 60 says "$waiting" "gpu:1 a node"
+	uses_gpus n1 2
+	[ "$(state "$holder")" = RUNNING ]
+	controller scancel "$waiting"
+	controller scontrol requeue "$holder"
+	wait_until 60 requeued "$holder"
+	wait_for_state "$holder" RUNNING 60
+	uses_gpus n1 2
+	run logs overallocated
+	[ "$status" != 0 ]
+}
+
+@test "forms of requests for GPUs that cannot be honoured are said at once" {
+	local job
+	job=$(submit --gpus=2 --ntasks=4 --nodes=2 --mem=50 -- true)
+	wait_until 30 says "$job" "devices for all of its nodes together"
+	job=$(submit --gpus-per-node=1 --cpus-per-gpu=2 --ntasks=1 --mem=50 -- true)
+	wait_until 30 says "$job" "--cpus-per-gpu"
+}
