@@ -41,6 +41,10 @@ pub struct SimArguments {
         required_unless_present = "list_policies"
     )]
     policies: Vec<PolicyArg>,
+    /// Run the jobs on what those of this trace leave of the same nodes, which come first under EASY/shared, as
+    /// if there were no others: DFRS for a partition that shares its nodes with those of batch jobs
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["live", "bound", "results"])]
+    beside: Option<PathBuf>,
     #[command(flatten)]
     site: SiteOptions,
     #[command(flatten)]
@@ -159,6 +163,19 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
     let file = arguments.trace.display().to_string();
     input.notes += &arguments.sim_options.notes(&file, &input.trace);
     let settings = arguments.sim_options.settings(input.nodes);
+    let others = match &arguments.beside {
+        Some(trace) => {
+            let source = TraceSource {
+                trace,
+                nodes: Some(input.nodes),
+                ..source
+            };
+            let (others, notes) = sim::beside::read(&source, &settings, &policies)?;
+            input.notes += &notes;
+            Some(others)
+        }
+        None => None,
+    };
     let mut runs = Runs::new(arguments.results.as_deref())?;
     let plan = SimPlan {
         trace: &input.trace,
@@ -166,6 +183,7 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
         policies: &policies,
         settings: &settings,
         live: &arguments.live,
+        others: others.as_ref(),
         seed: arguments.sim_options.seed(),
         stretch_bound: arguments.stretch_bound,
         with_bound: arguments.bound,

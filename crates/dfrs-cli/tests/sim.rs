@@ -711,3 +711,61 @@ fn option_without_effect_is_reported() {
         assert!(!notes.contains(no_other), "{notes}");
     }
 }
+
+/// Half of a node's CPUs from 20 to 60 s.
+const OTHERS: &str = "id,submit,tasks,cpu,mem,runtime\no,20,1,0.5,0.1,40\n";
+
+#[test]
+fn jobs_beside_others_use_what_these_leave() {
+    let scratch = Scratch::new("beside");
+    let own = "id,submit,tasks,cpu,mem,runtime\na,0,1,1.0,0.1,100\n";
+    let (own, others) = (
+        scratch.file("own.csv", own),
+        scratch.file("others.csv", OTHERS),
+    );
+    let arguments = [
+        "sim",
+        &own,
+        "--nodes",
+        "1",
+        "--beside",
+        &others,
+        "--policy",
+        "GreedyPM*",
+    ];
+    let (code, output, errors) = dfrs(&[&arguments[..], &["--format", "csv"]].concat());
+    assert_eq!(code, 0, "{errors}");
+    assert!(errors.contains("others' jobs: 1 in 0.0 hours"), "{errors}");
+    let mut lines = output.lines();
+    assert!(
+        lines
+            .next()
+            .is_some_and(|names| names.ends_with("utilization_before,utilization_after"))
+    );
+    assert!(
+        lines.next().is_some_and(|line| line.ends_with(",0.5,1.0")),
+        "{output}"
+    );
+    let (_, table, _) = dfrs(&arguments);
+    assert!(
+        table.contains("CPU before") && table.contains("0.5000"),
+        "{table}"
+    );
+}
+
+#[test]
+fn batch_policy_beside_others_is_refused() {
+    let scratch = Scratch::new("beside-batch");
+    let (own, others) = (
+        scratch.file("own.csv", TRACE),
+        scratch.file("others.csv", OTHERS),
+    );
+    let (code, _, errors) = dfrs(&[
+        "sim", &own, "--nodes", "1", "--beside", &others, "--policy", "EASY",
+    ]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        errors.trim_end(),
+        "dfrs sim: --beside is for policies of DFRS, and EASY would start its jobs where others start theirs; others run under EASY/shared"
+    );
+}

@@ -1,5 +1,6 @@
 //! Simulations of a trace under policies and settings.
 
+pub mod beside;
 pub mod catalogue;
 mod files;
 mod gantt;

@@ -104,6 +104,13 @@ pub struct SimSummary {
     pub stretch_90: f64,
     /// The bounded stretch that 99 in 100 jobs do not exceed.
     pub stretch_99: f64,
+    /// The part of all CPU that jobs of other partitions hold, from the first submission to the last
+    /// completion of these, 0 to 1; none: the nodes are in no other partition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilization_before: Option<f64>,
+    /// The part that they hold and these jobs use in that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilization_after: Option<f64>,
 }
 
 impl SimSummary {
@@ -193,6 +200,8 @@ impl SimSummary {
             median_stretch: quantile(&sorted, 50),
             stretch_90: quantile(&sorted, 90),
             stretch_99: quantile(&sorted, 99),
+            utilization_before: None,
+            utilization_after: None,
         }
     }
 

@@ -1,8 +1,11 @@
 //! One trace under one scheduler.
 
+use dfrs_core::Policy;
+
 use crate::batch::CpuMemory;
 use crate::coupling::CouplingLoss;
 use crate::error::SimulationError;
+use crate::held::HeldByOthers;
 use crate::journal::TraceJournal;
 use crate::outcome::SimOutcome;
 use crate::scheduler::Scheduler;
@@ -70,12 +73,7 @@ pub fn simulate_with_progress<'a>(
     sink: Option<Sink<'a>>,
     ended: Option<OnJobEnd<'a>>,
 ) -> Result<SimOutcome, SimulationError> {
-    for job in &trace.jobs {
-        if let Some(why) = never_fits(job, scheduler, settings.nodes) {
-            let (id, nodes) = (job.id.clone(), settings.nodes);
-            return Err(SimulationError::NeverFits { id, nodes, why });
-        }
-    }
+    all_fit(trace, scheduler, settings)?;
     let loss = match scheduler {
         Scheduler::Batch(_) => CouplingLoss::NONE,
         Scheduler::Dfrs(_) => settings.coupling_loss,
@@ -83,6 +81,40 @@ pub fn simulate_with_progress<'a>(
     let journal = TraceJournal::new(trace, loss, sink, ended);
     match scheduler {
         Scheduler::Batch(batch) => batch::run(trace, *batch, settings, journal),
-        Scheduler::Dfrs(policy) => world::run(trace, policy.clone(), settings, journal),
+        Scheduler::Dfrs(policy) => world::run(trace, policy.clone(), settings, &[], journal),
     }
+}
+
+/// As [`simulate_with_progress`], under a policy of DFRS on what others leave, who have what they hold at once. Jobs
+/// there shrink. They give way where no CPU is left, if they can be paused without loss or restarted, and
+/// where memory does not suffice: at last those that lose their work although they are not for that.
+///
+/// # Errors
+///
+/// See [`SimulationError`].
+pub fn simulate_beside<'a>(
+    trace: &'a Trace,
+    policy: &Policy,
+    settings: &SimSettings,
+    others: &'a HeldByOthers,
+    sink: Option<Sink<'a>>,
+    ended: Option<OnJobEnd<'a>>,
+) -> Result<SimOutcome, SimulationError> {
+    all_fit(trace, &Scheduler::Dfrs(policy.clone()), settings)?;
+    let journal = TraceJournal::new(trace, settings.coupling_loss, sink, ended);
+    world::run(trace, policy.clone(), settings, others.changes(), journal)
+}
+
+fn all_fit(
+    trace: &Trace,
+    scheduler: &Scheduler,
+    settings: &SimSettings,
+) -> Result<(), SimulationError> {
+    for job in &trace.jobs {
+        if let Some(why) = never_fits(job, scheduler, settings.nodes) {
+            let (id, nodes) = (job.id.clone(), settings.nodes);
+            return Err(SimulationError::NeverFits { id, nodes, why });
+        }
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //! `dfrs_core::decide` says.
 
 mod events;
+mod others;
 mod pauses;
 mod settle;
 mod stays;
@@ -13,11 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use dfrs_core::{
-    Cluster, Decision, Events, JobId, JobState, Policy, Progress, Roster, Severity, Span, Time,
-    Yield, check, decide,
+    Cluster, Decision, Events, JobId, JobState, NodeIndex, Policy, Progress, Roster, Severity,
+    Span, Time, Yield, check, decide,
 };
 
 use crate::error::SimulationError;
+use crate::held::HeldChange;
 use crate::journal::{TraceJournal, position};
 use crate::outcome::{JobRecord, SimOutcome};
 use crate::settings::{LAST, SimSettings};
@@ -31,16 +33,17 @@ use uses::{Uses, counted};
 /// After so many periods in which no job made progress, none ever will.
 const IDLE_PERIODS: u32 = 1000;
 
-/// Simulates the trace.
+/// Simulates the trace on what others leave, whose changes these are in time order.
 pub(crate) fn run<'a>(
     trace: &'a Trace,
     policy: Policy,
     settings: &SimSettings,
+    others: &'a [HeldChange],
     mut journal: TraceJournal<'a>,
 ) -> Result<SimOutcome, SimulationError> {
     let period = policy.is_periodic().then_some(policy.settings.period);
     journal.platform(policy.to_string(), period, settings.nodes)?;
-    World::new(trace, policy, settings, journal).run()
+    World::new(trace, policy, settings, others, journal).run()
 }
 
 struct World<'a> {
@@ -63,6 +66,13 @@ struct World<'a> {
     retries: BTreeSet<(Time, JobId)>,
     tries: BTreeMap<JobId, u32>,
     idle_periods: u32,
+    /// What others take and give back from now on.
+    others: &'a [HeldChange],
+    /// Where they have taken memory, or the last CPU, at this instant.
+    taken: BTreeSet<NodeIndex>,
+    /// Jobs that gave way to others without their work although their mobility does not say so, and have
+    /// no place yet.
+    requeued: BTreeSet<JobId>,
 }
 
 impl<'a> World<'a> {
@@ -70,6 +80,7 @@ impl<'a> World<'a> {
         trace: &'a Trace,
         policy: Policy,
         settings: &SimSettings,
+        others: &'a [HeldChange],
         journal: TraceJournal<'a>,
     ) -> Self {
         let outcome = SimOutcome {
@@ -100,6 +111,9 @@ impl<'a> World<'a> {
             retries: BTreeSet::new(),
             tries: BTreeMap::new(),
             idle_periods: 0,
+            others,
+            taken: BTreeSet::new(),
+            requeued: BTreeSet::new(),
         }
     }
 
@@ -114,9 +128,9 @@ impl<'a> World<'a> {
                 return Err(SimulationError::TooLong);
             }
             self.begin_phases(now);
-            let happened = self.drain(now, is_new)?;
+            let mut happened = self.drain(now, is_new)?;
             let measured = self.measure(now);
-            if let Some((changed, shares)) = self.react(now, &happened) {
+            if let Some((changed, shares)) = self.react(now, &mut happened) {
                 self.settle(now, changed, shares)?;
             } else if measured {
                 self.share_measured(now)?;
@@ -138,7 +152,7 @@ impl<'a> World<'a> {
 
     /// Decides about everything that happened. Returns the jobs that changed and what they were before,
     /// and the shares of all that run; `None` if there was nothing to decide.
-    fn react(&mut self, now: Time, happened: &Events) -> Option<(Changed, Shares)> {
+    fn react(&mut self, now: Time, happened: &mut Events) -> Option<(Changed, Shares)> {
         if happened.is_empty() || self.system.cluster().jobs.is_empty() {
             return None;
         }
@@ -151,6 +165,9 @@ impl<'a> World<'a> {
             let delay = stays.until(id, now) - own;
             (own + users.inherited(id), delay.max(Span::ZERO))
         });
+        let gone = self.give_way(now);
+        // They are tried again at once, as if they were submitted now.
+        happened.submitted.extend(gone.iter().map(|(id, _)| *id));
         let before = Instant::now();
         let decision = decide(&self.policy, &mut self.system, now, happened);
         let shares = decision.yields();
@@ -158,7 +175,8 @@ impl<'a> World<'a> {
         if cfg!(debug_assertions) {
             assert_sound(&decision);
         }
-        Some((decision.adopt(), shares))
+        let decided = decision.adopt();
+        Some((self.net_changes(gone, decided), shares))
     }
 
     /// Notes when the submission of those that were not placed is to be raised again.
@@ -184,7 +202,7 @@ impl<'a> World<'a> {
     /// Whether nothing will happen any more although time goes on.
     fn is_idle(&mut self, happened: &Events) -> bool {
         let only_time = happened.period && !happened.ended && happened.submitted.is_empty();
-        if only_time && self.next_completion().is_none() {
+        if only_time && self.others.is_empty() && self.next_completion().is_none() {
             self.idle_periods += 1;
         } else {
             self.idle_periods = 0;

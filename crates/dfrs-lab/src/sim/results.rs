@@ -52,13 +52,28 @@ pub const MEASURES: [&str; 30] = [
     "stretch_99",
 ];
 
+/// What is measured besides where the nodes are in other partitions, too.
+const MEASURES_BESIDE: [&str; 2] = ["utilization_before", "utilization_after"];
+
+/// Whether jobs of other partitions are on the nodes.
+fn are_beside(results: &[SimSummary]) -> bool {
+    let mut results = results.iter();
+    results.any(|result| result.utilization_before.is_some())
+}
+
 /// The results as CSV with a line of names first; what is null is left empty.
 ///
 /// # Errors
 ///
 /// One line, if a result cannot be taken apart.
 pub fn csv(results: &[SimSummary]) -> Result<String, String> {
+    let beside: &[&str] = if are_beside(results) {
+        &MEASURES_BESIDE
+    } else {
+        &[]
+    };
     let names = ["policy", "jobs"].into_iter().chain(MEASURES);
+    let names = names.chain(beside.iter().copied());
     let mut text = names.clone().collect::<Vec<_>>().join(",") + "\n";
     for result in results {
         let fields = fields(result)?;
@@ -119,6 +134,10 @@ pub fn table(results: &[SimSummary]) -> String {
     if results.iter().any(|result| result.bound.is_some()) {
         columns.insert(3, ("bound", |result| number(result.bound, 3)));
         columns.insert(4, ("degr. bound", |result| number(result.degradation, 2)));
+    }
+    if are_beside(results) {
+        columns.push(("CPU before", |result| number(result.utilization_before, 4)));
+        columns.push(("CPU after", |result| number(result.utilization_after, 4)));
     }
     if results.len() > 1 {
         let best: SummaryColumn = ("degr. best", |result| {

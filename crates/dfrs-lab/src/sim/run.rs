@@ -7,10 +7,12 @@ use dfrs_proto::journal::JournalEvent;
 use dfrs_sim::metrics::{SimSummary, compare_with_best};
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{
-    OnJobEnd, Scheduler, SimOutcome, SimSettings, Sink, offline_bound, simulate_with_progress,
+    HeldByOthers, OnJobEnd, Scheduler, SimOutcome, SimSettings, Sink, offline_bound,
+    simulate_beside, simulate_with_progress,
 };
 use serde::Serialize;
 
+use super::beside::UsedWithin;
 use super::files::{self, EventObserver, SimFailure, SimOutputs};
 use super::gantt::GanttBuilder;
 use super::jobs::{self, Starts};
@@ -29,6 +31,9 @@ pub struct SimPlan<'a> {
     pub settings: &'a SimSettings,
     /// Whether policies of DFRS run live, too, and how.
     pub live: &'a LiveOptions,
+    /// What jobs of other partitions hold of the nodes, if there are such; then all policies are of DFRS, and
+    /// none runs live.
+    pub others: Option<&'a HeldByOthers>,
     /// What live latencies and faults are drawn from.
     pub seed: u64,
     /// Shorter run times count as so long in stretches, above 0.
@@ -123,17 +128,22 @@ fn name(scheduler: &Scheduler, is_live: bool) -> String {
 }
 
 fn ideal(
-    trace: &Trace,
+    plan: &SimPlan,
     scheduler: &Scheduler,
-    settings: &SimSettings,
     sink: Option<Sink>,
     ended: OnJobEnd,
 ) -> Result<SimOutcome, SimFailure> {
+    let (trace, settings) = (plan.trace, plan.settings);
     let sink: Option<Sink> = match sink {
         Some(sink) => Some(&mut *sink),
         None => None,
     };
-    let outcome = simulate_with_progress(trace, scheduler, settings, sink, Some(&mut *ended));
+    let outcome = match (plan.others, scheduler) {
+        (Some(others), Scheduler::Dfrs(policy)) => {
+            simulate_beside(trace, policy, settings, others, sink, Some(&mut *ended))
+        }
+        _ => simulate_with_progress(trace, scheduler, settings, sink, Some(&mut *ended)),
+    };
     Ok(outcome?)
 }
 
@@ -153,17 +163,21 @@ fn simulate_one(
         (Some(_), Scheduler::Dfrs(policy)) => {
             live::simulate(live, trace, policy, settings, sink, ended)
         }
-        (_, scheduler) => ideal(trace, scheduler, settings, sink, ended),
+        (_, scheduler) => ideal(plan, scheduler, sink, ended),
     };
     let mut starts = wanted.jobs.map(|_| Starts::default());
     let mut places = wanted.gantt.map(|_| GanttBuilder::default());
-    let is_noticed = starts.is_some() || places.is_some();
+    let mut used = plan.others.map(UsedWithin::window_of);
+    let is_noticed = starts.is_some() || places.is_some() || used.is_some();
     let mut notice = |event: &JournalEvent| {
         if let Some(starts) = &mut starts {
             starts.take(event);
         }
         if let Some(places) = &mut places {
             places.take(event);
+        }
+        if let Some(used) = &mut used {
+            used.take(event);
         }
     };
     let notice: EventObserver = if is_noticed { Some(&mut notice) } else { None };
@@ -182,11 +196,9 @@ fn simulate_one(
         places.write(path, &run.policy)?;
     }
     let name = run.policy.clone();
-    Ok(SimSummary::new(
-        name,
-        trace,
-        settings.nodes,
-        &outcome,
-        bound,
-    ))
+    let mut summary = SimSummary::new(name, trace, settings.nodes, &outcome, bound);
+    if let (Some(others), Some(used)) = (plan.others, used) {
+        used.finish(others, settings.nodes, &mut summary);
+    }
+    Ok(summary)
 }

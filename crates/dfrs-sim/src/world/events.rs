@@ -15,7 +15,7 @@ impl World<'_> {
         let completion = self.next_completion();
         let retry = self.retries.first().map(|(time, _)| *time);
         let measured = self.next_measurement(now);
-        let events = [submission, completion, retry, measured];
+        let events = [submission, completion, retry, measured, self.next_held()];
         let events = events.into_iter().flatten().min();
         let period = self.next_period(now);
         events.into_iter().chain(period).min()
@@ -43,7 +43,7 @@ impl World<'_> {
         let mut happened = Events {
             ended: self.complete(now)?,
             submitted: self.retry(now),
-            nodes_changed: false,
+            nodes_changed: self.follow_others(now),
             period: is_new && self.policy.is_periodic() && now.0.rem_euclid(period) == 0,
         };
         while let Some(place) = self.submissions.take(self.trace, now) {

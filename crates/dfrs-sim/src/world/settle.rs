@@ -21,7 +21,9 @@ impl World<'_> {
             };
             let job = job.clone();
             match (before, job.running_on()) {
-                (JobState::Running(old), Some(new)) if job.mobility != Mobility::Restart => {
+                (JobState::Running(old), Some(new))
+                    if job.mobility != Mobility::Restart && !self.requeued.contains(&id) =>
+                {
                     self.migrate(now, &job, &old, new)?;
                 }
                 (JobState::Running(_), new) => {
@@ -58,7 +60,7 @@ impl World<'_> {
 
     fn pause(&mut self, now: Time, job: &Job) -> Result<(), WriteError> {
         self.outcome.jobs[position(job.id)].pauses += 1;
-        let lost = job.mobility == Mobility::Restart;
+        let lost = job.mobility == Mobility::Restart || self.requeued.contains(&job.id);
         if !lost {
             self.pauses.begin(job.id, now);
         }
@@ -78,7 +80,11 @@ impl World<'_> {
         let progress = &mut self.progress[position(job.id)];
         if progress.had_place() {
             self.pauses.end(job.id, now);
-            let stall = self.settings.stall(job, new);
+            // One that has lost its work starts, which costs nothing.
+            let stall = match self.requeued.remove(&job.id) {
+                true => Span::ZERO,
+                false => self.settings.stall(job, new),
+            };
             progress.place(now, stall);
             self.place_uses(now, job, stall);
             return self.journal.resume(now, job.id, new, stall);

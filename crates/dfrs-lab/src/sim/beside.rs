@@ -1,0 +1,111 @@
+//! Runs on what jobs of other partitions leave of the same nodes.
+
+use std::path::Path;
+
+use dfrs_core::{Span, Time};
+use dfrs_proto::journal::JournalEvent;
+use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep};
+use dfrs_sim::{Batch, HeldByOthers, Scheduler, SimSettings};
+
+use crate::input::{self, TraceSource};
+
+/// Reads the others' jobs and runs them alone; also returns what users should know, a line each.
+/// `policies` are what is to run beside them.
+///
+/// # Errors
+///
+/// One line: a policy is of no use beside others, or the file is no such trace.
+pub fn read(
+    source: &TraceSource,
+    settings: &SimSettings,
+    policies: &[Scheduler],
+) -> Result<(HeldByOthers, String), String> {
+    let easy = Scheduler::Batch(Batch::EasyShared);
+    if let Some(Scheduler::Batch(batch)) = policies
+        .iter()
+        .find(|policy| matches!(policy, Scheduler::Batch(_)))
+    {
+        return Err(format!(
+            "dfrs sim: --beside is for policies of DFRS, and {} would start its jobs where others start theirs; others run under {easy}",
+            batch.name()
+        ));
+    }
+    let others = input::read(source, &[easy])?;
+    let held = HeldByOthers::run(&others.trace, settings)
+        .map_err(|error| format!("{}: {error}", source.trace.display()))?;
+    let notes = others.notes + &note(source, &held, settings.nodes);
+    Ok((held, notes))
+}
+
+/// What there is to use.
+fn note(source: &TraceSource, held: &HeldByOthers, nodes: u32) -> String {
+    let (from, until) = held.window();
+    let hours = until.since(from).seconds() / 3600.0;
+    let all = hours * f64::from(nodes) * f64::from(source.node_cpus);
+    let idle = all * (1.0 - held.utilization());
+    let file: &Path = source.trace;
+    format!(
+        "{}: note: others' jobs: {} in {hours:.1} hours; of {all:.0} hours of CPUs {idle:.0} are idle\n",
+        file.display(),
+        held.outcome().jobs.len(),
+    )
+}
+
+/// The CPU that jobs use within a time, from the events of their simulation.
+pub struct UsedWithin {
+    from: Time,
+    until: Time,
+    utilization: Utilization,
+    steps: Vec<UtilizationStep>,
+    last: Option<UtilizationStep>,
+    /// Nodes times seconds.
+    used: f64,
+}
+
+impl UsedWithin {
+    /// Of the time in which these have jobs.
+    pub fn window_of(others: &HeldByOthers) -> Self {
+        let (from, until) = others.window();
+        Self {
+            from,
+            until,
+            utilization: Utilization::default(),
+            steps: Vec::new(),
+            last: None,
+            used: 0.0,
+        }
+    }
+
+    /// Takes the next event, in time order.
+    pub fn take(&mut self, event: &JournalEvent) {
+        self.utilization.take(event, &mut self.steps);
+        self.add_steps();
+    }
+
+    /// Says in the summary what others alone hold of so many nodes, and both together.
+    pub fn finish(mut self, others: &HeldByOthers, nodes: u32, summary: &mut SimSummary) {
+        std::mem::take(&mut self.utilization).finish(&mut self.steps);
+        self.add_steps();
+        self.add_until(self.until);
+        let all = f64::from(nodes) * self.until.since(self.from).seconds();
+        let ours = if all > 0.0 { self.used / all } else { 0.0 };
+        summary.utilization_before = Some(others.utilization());
+        summary.utilization_after = Some(others.utilization() + ours);
+    }
+
+    fn add_steps(&mut self) {
+        for step in std::mem::take(&mut self.steps) {
+            self.add_until(step.time);
+            self.last = Some(step);
+        }
+    }
+
+    /// What was used since the last step.
+    fn add_until(&mut self, until: Time) {
+        let Some(last) = self.last else { return };
+        let length = until.min(self.until).since(last.time.max(self.from));
+        if length > Span::ZERO {
+            self.used += last.used * length.seconds();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What jobs of partitions that DFRS does not schedule hold of nodes that it schedules, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dfrs_core::{Bytes, Cores, NodeIndex, Span, Time};
+use dfrs_proto::journal::{EventKind, JournalEvent};
+
+use crate::batch::{Batch, CpuMemory};
+use crate::error::SimulationError;
+use crate::outcome::SimOutcome;
+use crate::scheduler::Scheduler;
+use crate::settings::SimSettings;
+use crate::simulate::simulate;
+use crate::trace::{NODE_CPU, NODE_MEMORY, Trace};
+
+/// What others hold of a node from this time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldChange {
+    /// Since when.
+    pub time: Time,
+    /// The node.
+    pub node: NodeIndex,
+    /// CPU of jobs there: whole CPUs, at most [`NODE_CPU`].
+    pub cpu: Cores,
+    /// Memory of jobs there, at most [`NODE_MEMORY`].
+    pub memory: Bytes,
+}
+
+/// A run of others' jobs as if there were no DFRS, and what they hold in it.
+#[derive(Clone, Debug)]
+pub struct HeldByOthers {
+    outcome: SimOutcome,
+    changes: Vec<HeldChange>,
+    from: Time,
+    until: Time,
+    /// Millionths of a core times microseconds.
+    held: u128,
+    nodes: u32,
+}
+
+impl HeldByOthers {
+    /// Runs the jobs under [`Batch::EasyShared`], alone, on the nodes of the settings.
+    ///
+    /// # Errors
+    ///
+    /// See [`SimulationError`].
+    pub fn run(trace: &Trace, settings: &SimSettings) -> Result<Self, SimulationError> {
+        let mut tracker = Tracker::new(trace, settings.nodes);
+        let mut sink = |event: &JournalEvent| {
+            tracker.take(event);
+            Ok(())
+        };
+        let easy = Scheduler::Batch(Batch::EasyShared);
+        let outcome = simulate(trace, &easy, settings, Some(&mut sink))?;
+        let from = trace.jobs.first().map_or(Time::ZERO, |job| job.submit);
+        let until = outcome.jobs.iter().map(|record| record.finish).max();
+        let held = trace.jobs.iter().map(|job| {
+            let cpu = u128::from(job.allocated_cpu.0) * u128::from(job.tasks);
+            cpu * u128::from(job.runtime.0.unsigned_abs())
+        });
+        Ok(Self {
+            held: held.sum(),
+            changes: tracker.finish(),
+            until: until.unwrap_or(from),
+            from,
+            nodes: settings.nodes,
+            outcome,
+        })
+    }
+
+    /// What became of the jobs, with or without DFRS.
+    #[must_use]
+    pub fn outcome(&self) -> &SimOutcome {
+        &self.outcome
+    }
+
+    /// What is held, in time order; of each instant one change for each node.
+    #[must_use]
+    pub fn changes(&self) -> &[HeldChange] {
+        &self.changes
+    }
+
+    /// From the first submission to the last completion.
+    #[must_use]
+    pub fn window(&self) -> (Time, Time) {
+        (self.from, self.until)
+    }
+
+    /// The part of the CPU of all nodes in the window that is held, 0 to 1. 0 if there is none.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a result to be looked at")]
+    pub fn utilization(&self) -> f64 {
+        let length: Span = self.until.since(self.from);
+        let all = u128::from(NODE_CPU.0) * u128::from(self.nodes);
+        let all = all * u128::from(length.0.unsigned_abs());
+        if all == 0 {
+            return 0.0;
+        }
+        self.held as f64 / all as f64
+    }
+}
+
+/// Follows what is held.
+struct Tracker<'a> {
+    tasks: BTreeMap<&'a str, CpuMemory>,
+    places: BTreeMap<String, Vec<NodeIndex>>,
+    held: Vec<CpuMemory>,
+    now: Time,
+    touched: BTreeSet<NodeIndex>,
+    changes: Vec<HeldChange>,
+}
+
+impl<'a> Tracker<'a> {
+    fn new(trace: &'a Trace, nodes: u32) -> Self {
+        let jobs = trace.jobs.iter();
+        Self {
+            tasks: jobs
+                .map(|job| (job.id.as_str(), CpuMemory::of_task(job)))
+                .collect(),
+            places: BTreeMap::new(),
+            held: vec![CpuMemory::default(); nodes as usize],
+            now: Time::ZERO,
+            touched: BTreeSet::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, event: &JournalEvent) {
+        if event.t > self.now {
+            self.settle();
+            self.now = event.t;
+        }
+        match &event.kind {
+            EventKind::Start { job, nodes } => {
+                let task = self.task(job);
+                for node in nodes {
+                    self.held[node.index()].give(task, 1);
+                }
+                self.touched.extend(nodes);
+                self.places.insert(job.clone(), nodes.clone());
+            }
+            EventKind::Finish { job, .. } => {
+                let task = self.task(job);
+                for node in self.places.remove(job).unwrap_or_default() {
+                    self.held[node.index()].take(task, 1);
+                    self.touched.insert(node);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn task(&self, job: &str) -> CpuMemory {
+        self.tasks.get(job).copied().unwrap_or_default()
+    }
+
+    /// The instant is over.
+    fn settle(&mut self) {
+        for node in std::mem::take(&mut self.touched) {
+            let held = self.held[node.index()];
+            self.changes.push(HeldChange {
+                time: self.now,
+                node,
+                cpu: Cores(held.cpu.min(NODE_CPU.0)),
+                memory: Bytes(held.memory.min(NODE_MEMORY.0)),
+            });
+        }
+    }
+
+    fn finish(mut self) -> Vec<HeldChange> {
+        self.settle();
+        self.changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Model, read};
+
+    #[test]
+    fn whole_cpus_and_memory_are_held_from_start_to_end() {
+        // A node has 4 CPUs: 0.3 of it are two of them.
+        let text = "a,10,2,0.3,0.25,100\nb,60,1,1.0,0.5,50\n";
+        let trace = read(text.as_bytes(), Model::Processors, true).expect("a trace");
+        let held = HeldByOthers::run(&trace.trace, &SimSettings::new(2)).expect("a run");
+        let percent = |change: &HeldChange| {
+            let (cpu, memory) = (change.cpu.0 * 100, change.memory.0 * 100);
+            let time = change.time.seconds();
+            let node = change.node.0;
+            (time, node, cpu / NODE_CPU.0, memory / NODE_MEMORY.0)
+        };
+        let changes: Vec<_> = held.changes().iter().map(percent).collect();
+        // Both tasks of a are on the first node; b has the second.
+        let expected = [
+            (10.0, 0, 100, 50),
+            (60.0, 1, 100, 50),
+            (110.0, 0, 0, 0),
+            (110.0, 1, 0, 0),
+        ];
+        assert_eq!(changes, expected);
+        assert_eq!(
+            held.window(),
+            (Time::from_seconds(10), Time::from_seconds(110))
+        );
+        assert!((held.utilization() - 0.75).abs() < 1e-12);
+    }
+}
