@@ -40,7 +40,7 @@ pub struct GenerateArguments {
     /// Interactive and batch jobs, each with parameters of their own (the papers' traces), or one kind
     #[arg(long, value_enum, default_value_t = Switch::On)]
     job_types: Switch,
-    /// csv: the columns id,submit,tasks,cpu,mem,runtime, and limit and mobility where the trace of --from has them;
+    /// csv: the columns id,submit,tasks,cpu,mem,runtime, and limit, mobility and gpus where the trace of --from has them;
     /// swf: the Standard Workload Format, which holds no CPU needs and no memory requirements
     #[arg(long, value_enum, default_value_t = GenerateFormat::Csv)]
     format: GenerateFormat,

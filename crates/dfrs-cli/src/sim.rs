@@ -23,7 +23,7 @@ use dfrs_sim::trace::MAX_NODES;
 pub struct SimArguments {
     /// The trace: SWF, plain or .gz (a processor is a node), CSV with the columns
     /// id,submit,tasks,cpu,mem,runtime (seconds; cpu and mem of one task as shares of a node) and, where its header
-    /// names them, limit and mobility, or a dump of sacct --parsable2 (a task on each node that a job had)
+    /// names them, limit, mobility and gpus, or a dump of sacct --parsable2 (a task on each node that a job had)
     #[arg(
         required_unless_present = "list_policies",
         default_value = "none",
@@ -156,6 +156,9 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
                 .into(),
         );
     }
+    if input.trace.has_gpus() && arguments.live.live {
+        return Err("dfrs sim: --live knows no GPUs; leave out --live or the column gpus".into());
+    }
     if arguments.bound {
         overload::refuse_bound(&arguments.trace, &input.trace, input.nodes)?;
     }
@@ -170,7 +173,7 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
                 nodes: Some(input.nodes),
                 ..source
             };
-            let (others, notes) = sim::beside::read(&source, &settings, &policies)?;
+            let (others, notes) = sim::beside::read(&source, &settings, (&input.trace, &policies))?;
             input.notes += &notes;
             Some(others)
         }

@@ -2,10 +2,10 @@
 //! from start to end; under those that share nodes, whole CPUs and memory.
 
 mod conservative;
-mod cpu_memory;
-mod cpu_memory_profile;
 mod gang;
 mod machine;
+mod node_amounts;
+mod node_amounts_profile;
 mod places;
 mod profile;
 mod queue;
@@ -26,7 +26,7 @@ use machine::{Durations, Machine};
 use places::Places;
 use queue::Queue;
 
-pub(crate) use cpu_memory::CpuMemory;
+pub(crate) use node_amounts::NodeAmounts;
 
 /// A batch scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ pub(crate) fn run(
     };
     let machine = Machine::new(&trace.jobs, durations);
     let nodes = settings.nodes;
-    let empty = vec![CpuMemory::NODE; nodes as usize];
+    let empty = vec![NodeAmounts::NODE; nodes as usize];
     match batch {
         Batch::Conservative => carry_out(
             trace,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Bytes, Cores, NodeIndex, Span, Time};
 use dfrs_proto::journal::{EventKind, JournalEvent};
 
-use crate::batch::{Batch, CpuMemory};
+use crate::batch::{Batch, NodeAmounts};
 use crate::error::SimulationError;
 use crate::outcome::SimOutcome;
 use crate::scheduler::Scheduler;
@@ -102,9 +102,9 @@ impl HeldByOthers {
 
 /// Follows what is held.
 struct Tracker<'a> {
-    tasks: BTreeMap<&'a str, CpuMemory>,
+    tasks: BTreeMap<&'a str, NodeAmounts>,
     places: BTreeMap<String, Vec<NodeIndex>>,
-    held: Vec<CpuMemory>,
+    held: Vec<NodeAmounts>,
     now: Time,
     touched: BTreeSet<NodeIndex>,
     changes: Vec<HeldChange>,
@@ -115,10 +115,10 @@ impl<'a> Tracker<'a> {
         let jobs = trace.jobs.iter();
         Self {
             tasks: jobs
-                .map(|job| (job.id.as_str(), CpuMemory::of_task(job)))
+                .map(|job| (job.id.as_str(), NodeAmounts::of_task(job)))
                 .collect(),
             places: BTreeMap::new(),
-            held: vec![CpuMemory::default(); nodes as usize],
+            held: vec![NodeAmounts::default(); nodes as usize],
             now: Time::ZERO,
             touched: BTreeSet::new(),
             changes: Vec::new(),
@@ -150,7 +150,7 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    fn task(&self, job: &str) -> CpuMemory {
+    fn task(&self, job: &str) -> NodeAmounts {
         self.tasks.get(job).copied().unwrap_or_default()
     }
 

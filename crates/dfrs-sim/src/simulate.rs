@@ -2,7 +2,7 @@
 
 use dfrs_core::Policy;
 
-use crate::batch::CpuMemory;
+use crate::batch::NodeAmounts;
 use crate::coupling::CouplingLoss;
 use crate::error::SimulationError;
 use crate::held::HeldByOthers;
@@ -26,7 +26,7 @@ pub fn never_fits(
 ) -> Option<String> {
     match scheduler {
         Scheduler::Batch(batch) if batch.shares_nodes() => {
-            let on_each = CpuMemory::NODE.holds(CpuMemory::of_task(job));
+            let on_each = NodeAmounts::NODE.holds(NodeAmounts::of_task(job));
             let all = u64::from(on_each) * u64::from(nodes);
             (all < u64::from(job.tasks)).then(|| {
                 format!(

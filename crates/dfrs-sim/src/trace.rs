@@ -16,7 +16,7 @@ mod swf;
 mod values;
 mod write;
 
-use dfrs_core::{Bytes, Cores, Job, JobId, Mobility, Node, Span, Time};
+use dfrs_core::{Amount, Bytes, Cores, Job, JobId, Mobility, Node, Span, Time};
 
 use crate::outcome::JobRecord;
 pub use bad_line::BadLine;
@@ -36,6 +36,10 @@ pub const NODE_CPU: Cores = Cores::from_cores(1);
 /// Memory of a simulated node, in parts of which it has this many. Requirements are fractions of
 /// it, to a part.
 pub const NODE_MEMORY: Bytes = Bytes(1_000_000_000_000);
+
+/// All GPUs of a simulated node, in parts of which it has this many. A task has a share of them, to a part:
+/// whole ones, as the trace says.
+pub const NODE_GPUS: Amount = Amount(1_000_000);
 
 /// CPUs of a simulated node where nothing else is said: the nodes of the TPDS paper are quad-core.
 pub const NODE_CPUS: u32 = 4;
@@ -65,6 +69,8 @@ pub struct TraceJob {
     pub allocated_cpu: Cores,
     /// Memory requirement of one task, at most [`NODE_MEMORY`].
     pub memory: Bytes,
+    /// GPUs of one task, at most [`NODE_GPUS`].
+    pub gpus: Amount,
     /// Dedicated execution time, not negative.
     pub runtime: Span,
     /// What its user said that it would take, above 0; `None` if the trace does not say.
@@ -108,6 +114,7 @@ impl TraceJob {
             cpu,
             allocated_cpu: whole_cpus(cpu, NODE_CPUS),
             memory,
+            gpus: Amount(0),
             runtime,
             estimate: None,
             mobility: Mobility::Checkpoint,
@@ -123,9 +130,11 @@ impl TraceJob {
     /// The job as decisions see it when it is submitted.
     #[must_use]
     pub fn to_job(&self, id: JobId) -> Job {
+        let gpus = (self.gpus > Amount(0)).then_some(self.gpus);
         Job {
             mobility: self.mobility,
             limit: self.estimate,
+            rigid: gpus.into_iter().collect(),
             ..Job::new(id, self.submit, self.tasks, self.cpu, self.memory)
         }
     }
@@ -133,7 +142,8 @@ impl TraceJob {
     /// Whether its tasks fit on so many empty nodes, several on one node where memory allows.
     #[must_use]
     pub fn fits_shared(&self, nodes: u32) -> bool {
-        let per_node = NODE_MEMORY.0.checked_div(self.memory.0).unwrap_or(u64::MAX);
+        let by = |all: u64, each: u64| all.checked_div(each).unwrap_or(u64::MAX);
+        let per_node = by(NODE_MEMORY.0, self.memory.0).min(by(NODE_GPUS.0, self.gpus.0));
         per_node.saturating_mul(u64::from(nodes)) >= u64::from(self.tasks)
     }
 
@@ -163,6 +173,12 @@ impl Trace {
         for job in &mut self.jobs {
             job.allocated_cpu = whole_cpus(job.cpu, cpus);
         }
+    }
+
+    /// Whether some job has GPUs.
+    #[must_use]
+    pub fn has_gpus(&self) -> bool {
+        self.jobs.iter().any(|job| job.gpus > Amount(0))
     }
 
     /// What became of the jobs where the trace comes from: each waited, and then ran but for the time in

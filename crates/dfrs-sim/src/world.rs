@@ -23,7 +23,7 @@ use crate::held::HeldChange;
 use crate::journal::{TraceJournal, position};
 use crate::outcome::{JobRecord, SimOutcome};
 use crate::settings::{LAST, SimSettings};
-use crate::trace::{Trace, platform};
+use crate::trace::{NODE_GPUS, Trace, platform};
 use pauses::LongPauses;
 use stays::Stays;
 use submissions::Submissions;
@@ -88,9 +88,13 @@ impl<'a> World<'a> {
             ..SimOutcome::default()
         };
         let weighs_moves = policy.weighs_moves();
+        let has_gpus = trace.has_gpus();
         let mut nodes = platform(settings.nodes);
         for node in &mut nodes {
             node.swap = settings.swap;
+            if has_gpus {
+                node.rigid.push(NODE_GPUS);
+            }
         }
         Self {
             trace,

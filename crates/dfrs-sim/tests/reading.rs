@@ -109,7 +109,7 @@ fn a_header_that_is_not_complete_is_refused() {
     };
     assert_eq!(
         refused("id,submit,tasks,need,mem,runtime"),
-        "line 2: the header does not name cpu; expected are the columns id,submit,tasks,cpu,mem,runtime, in any order, and where known limit and mobility"
+        "line 2: the header does not name cpu; expected are the columns id,submit,tasks,cpu,mem,runtime, in any order, and where known limit, mobility, gpus"
     );
     let user = refused("id,submit,tasks,cpu,mem,runtime,user");
     assert!(
@@ -155,7 +155,7 @@ fn a_first_line_that_is_neither_a_job_nor_a_header_is_refused() {
     ] {
         assert_eq!(
             refused(line),
-            "line 1: the first line is no job and names no column; expected are the columns id,submit,tasks,cpu,mem,runtime, in any order, and where known limit and mobility"
+            "line 1: the first line is no job and names no column; expected are the columns id,submit,tasks,cpu,mem,runtime, in any order, and where known limit, mobility, gpus"
         );
     }
     assert!(refused("id,b,c,d,e,f").contains("the header does not name submit, tasks"));

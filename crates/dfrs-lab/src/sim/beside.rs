@@ -5,12 +5,13 @@ use std::path::Path;
 use dfrs_core::{Span, Time};
 use dfrs_proto::journal::JournalEvent;
 use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep};
+use dfrs_sim::trace::Trace;
 use dfrs_sim::{Batch, HeldByOthers, Scheduler, SimSettings};
 
 use crate::input::{self, TraceSource};
 
 /// Reads the others' jobs and runs them alone; also returns what users should know, a line each.
-/// `policies` are what is to run beside them.
+/// The trace and the policies are what is to run beside them.
 ///
 /// # Errors
 ///
@@ -18,7 +19,7 @@ use crate::input::{self, TraceSource};
 pub fn read(
     source: &TraceSource,
     settings: &SimSettings,
-    policies: &[Scheduler],
+    (own, policies): (&Trace, &[Scheduler]),
 ) -> Result<(HeldByOthers, String), String> {
     let easy = Scheduler::Batch(Batch::EasyShared);
     if let Some(Scheduler::Batch(batch)) = policies
@@ -31,6 +32,12 @@ pub fn read(
         ));
     }
     let others = input::read(source, &[easy])?;
+    if own.has_gpus() && others.trace.has_gpus() {
+        return Err(format!(
+            "{}: --beside knows no GPUs that both use; leave the column gpus out of one of the traces",
+            source.trace.display()
+        ));
+    }
     let held = HeldByOthers::run(&others.trace, settings)
         .map_err(|error| format!("{}: {error}", source.trace.display()))?;
     let notes = others.notes + &note(source, &held, settings.nodes);

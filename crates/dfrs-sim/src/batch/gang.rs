@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use dfrs_core::{Span, Time};
 
-use super::cpu_memory::{CpuMemory, Tasks};
+use super::node_amounts::{NodeAmounts, Tasks};
 use super::{Batch, id};
 use crate::error::SimulationError;
 use crate::journal::TraceJournal;
@@ -34,7 +34,7 @@ struct Running {
 /// When the first job of the queue can start, and what of each node is left for others then.
 struct GangReservation {
     start: Time,
-    left: Vec<CpuMemory>,
+    left: Vec<NodeAmounts>,
 }
 
 struct Gang<'a> {
@@ -44,9 +44,9 @@ struct Gang<'a> {
     times: u32,
     slice: Span,
     /// What is not given out: each CPU counts as often as it may be.
-    free: Vec<CpuMemory>,
+    free: Vec<NodeAmounts>,
     /// CPUs that no job uses now.
-    idle: Vec<CpuMemory>,
+    idle: Vec<NodeAmounts>,
     /// The running jobs in the order of their turns.
     running: Vec<Running>,
     queue: VecDeque<usize>,
@@ -129,9 +129,9 @@ pub(super) fn run(
 
 impl<'a> Gang<'a> {
     fn new(trace: &'a Trace, times: u32, settings: &SimSettings) -> Self {
-        let all = CpuMemory {
+        let all = NodeAmounts {
             cpu: NODE_CPU.0 * u64::from(times),
-            ..CpuMemory::NODE
+            ..NodeAmounts::NODE
         };
         Self {
             jobs: &trace.jobs,
@@ -139,7 +139,7 @@ impl<'a> Gang<'a> {
             times,
             slice: settings.time_slice,
             free: vec![all; settings.nodes as usize],
-            idle: vec![CpuMemory::NODE; settings.nodes as usize],
+            idle: vec![NodeAmounts::NODE; settings.nodes as usize],
             running: Vec::new(),
             queue: VecDeque::new(),
             now: Time::ZERO,
@@ -206,7 +206,7 @@ impl<'a> Gang<'a> {
             .partition(|running| running.turn == Turn::Own);
         next.extend(last);
         self.running = next;
-        self.idle.fill(CpuMemory::NODE);
+        self.idle.fill(NodeAmounts::NODE);
         for running in &mut self.running {
             running.turn = Turn::No;
         }
@@ -233,8 +233,9 @@ impl<'a> Gang<'a> {
     }
 
     fn use_cpus(&mut self, tasks: &Tasks, begins: bool) {
-        let cpus = CpuMemory {
+        let cpus = NodeAmounts {
             memory: 0,
+            gpus: 0,
             ..tasks.task
         };
         for run in &tasks.runs {
@@ -262,15 +263,15 @@ impl<'a> Gang<'a> {
     }
 
     /// A place for the job where CPUs are given out as few times as can be.
-    fn fit(&self, rooms: &[CpuMemory], job: &TraceJob) -> Option<Tasks> {
+    fn fit(&self, rooms: &[NodeAmounts], job: &TraceJob) -> Option<Tasks> {
         (1..=self.times).find_map(|layer| {
             let unused = NODE_CPU.0 * u64::from(self.times - layer);
             Tasks::find(job, rooms.len(), |node| {
-                let room = CpuMemory {
+                let room = NodeAmounts {
                     cpu: rooms[node].cpu.saturating_sub(unused).min(NODE_CPU.0),
                     ..rooms[node]
                 };
-                let tasks = room.holds(CpuMemory::of_task(job));
+                let tasks = room.holds(NodeAmounts::of_task(job));
                 (tasks, tasks)
             })
         })
@@ -323,7 +324,7 @@ impl<'a> Gang<'a> {
     }
 
     /// What is free now and when the first starts.
-    fn free_with_reservation(&self, reservation: &GangReservation) -> Vec<CpuMemory> {
+    fn free_with_reservation(&self, reservation: &GangReservation) -> Vec<NodeAmounts> {
         let rooms = self.free.iter().zip(&reservation.left);
         rooms.map(|(free, left)| free.least(*left)).collect()
     }

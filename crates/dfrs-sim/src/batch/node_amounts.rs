@@ -1,22 +1,24 @@
-//! Nodes that jobs share: whole CPUs and memory, of which nothing is given out twice, as Slurm's
+//! Nodes that jobs share: whole CPUs, memory and GPUs, of which nothing is given out twice, as Slurm's
 //! select/cons_tres does with CR_Core_Memory and OverSubscribe=NO.
 
 use dfrs_core::{Mapping, NodeIndex, Run};
 
-use crate::trace::{NODE_CPU, NODE_MEMORY, TraceJob};
+use crate::trace::{NODE_CPU, NODE_GPUS, NODE_MEMORY, TraceJob};
 
-/// An amount of CPU (microcores) and memory (parts of a node's).
+/// An amount of CPU (microcores), memory and GPUs (parts of a node's).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct CpuMemory {
+pub(crate) struct NodeAmounts {
     pub cpu: u64,
     pub memory: u64,
+    pub gpus: u64,
 }
 
-impl CpuMemory {
+impl NodeAmounts {
     /// All of a node.
     pub const NODE: Self = Self {
         cpu: NODE_CPU.0,
         memory: NODE_MEMORY.0,
+        gpus: NODE_GPUS.0,
     };
 
     /// What is kept for each task of the job.
@@ -24,13 +26,16 @@ impl CpuMemory {
         Self {
             cpu: job.allocated_cpu.0,
             memory: job.memory.0,
+            gpus: job.gpus.0,
         }
     }
 
     /// How many tasks that take so much each have room here.
     pub fn holds(&self, task: Self) -> u32 {
         let by = |all: u64, each: u64| all.checked_div(each).unwrap_or(u64::MAX);
-        let count = by(self.cpu, task.cpu).min(by(self.memory, task.memory));
+        let count = by(self.cpu, task.cpu)
+            .min(by(self.memory, task.memory))
+            .min(by(self.gpus, task.gpus));
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
@@ -39,6 +44,7 @@ impl CpuMemory {
         Self {
             cpu: self.cpu.min(other.cpu),
             memory: self.memory.min(other.memory),
+            gpus: self.gpus.min(other.gpus),
         }
     }
 
@@ -46,24 +52,26 @@ impl CpuMemory {
     pub fn take(&mut self, task: Self, tasks: u32) {
         self.cpu -= task.cpu * u64::from(tasks);
         self.memory -= task.memory * u64::from(tasks);
+        self.gpus -= task.gpus * u64::from(tasks);
     }
 
     /// Gives back the room of so many tasks, each of this size.
     pub fn give(&mut self, task: Self, tasks: u32) {
         self.cpu += task.cpu * u64::from(tasks);
         self.memory += task.memory * u64::from(tasks);
+        self.gpus += task.gpus * u64::from(tasks);
     }
 }
 
 /// The nodes that a job's tasks are on, and what each of them takes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tasks {
-    pub task: CpuMemory,
+    pub task: NodeAmounts,
     pub runs: Vec<Run>,
 }
 
 impl Tasks {
-    /// Takes nodes in their order, of each as many tasks as `cpu_memory` says: first what it says they should
+    /// Takes nodes in their order, of each as many tasks as `node_amounts` says: first what it says they should
     /// rather have, in a second round up to all. `None` if there is not room for all. O(nodes).
     pub fn find(job: &TraceJob, nodes: usize, room: impl Fn(usize) -> (u32, u32)) -> Option<Self> {
         let mut missing = job.tasks;
@@ -94,18 +102,18 @@ impl Tasks {
             tasks,
         };
         Some(Self {
-            task: CpuMemory::of_task(job),
+            task: NodeAmounts::of_task(job),
             runs: runs.map(run).collect(),
         })
     }
 
-    pub fn take_from(&self, rooms: &mut [CpuMemory]) {
+    pub fn take_from(&self, rooms: &mut [NodeAmounts]) {
         for run in &self.runs {
             rooms[run.node.index()].take(self.task, run.tasks);
         }
     }
 
-    pub fn give_to(&self, rooms: &mut [CpuMemory]) {
+    pub fn give_to(&self, rooms: &mut [NodeAmounts]) {
         for run in &self.runs {
             rooms[run.node.index()].give(self.task, run.tasks);
         }

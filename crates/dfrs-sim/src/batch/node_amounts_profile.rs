@@ -2,17 +2,17 @@
 
 use dfrs_core::{Mapping, Span, Time};
 
-use super::cpu_memory::{CpuMemory, Tasks};
+use super::node_amounts::{NodeAmounts, Tasks};
 use super::steps::{ProfileRoom, Steps};
 use crate::trace::TraceJob;
 
 /// What is free of each node.
-impl ProfileRoom for Vec<CpuMemory> {
+impl ProfileRoom for Vec<NodeAmounts> {
     type Place = Tasks;
 
     /// O(steps × nodes), and O(nodes × steps while it would run) for each step at which it might start.
     fn earliest(steps: &Steps<Self>, now: Time, job: &TraceJob, duration: Span) -> (Time, Tasks) {
-        let task = CpuMemory::of_task(job);
+        let task = NodeAmounts::of_task(job);
         let wanted = u64::from(job.tasks);
         let held =
             |rooms: &Self| -> u64 { rooms.iter().map(|room| u64::from(room.holds(task))).sum() };

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use dfrs_core::Time;
 
-use super::cpu_memory::{CpuMemory, Tasks};
 use super::machine::Machine;
+use super::node_amounts::{NodeAmounts, Tasks};
 use super::queue::{Queue, QueueReservation, QueueRoom};
 use crate::settings::LAST;
 use crate::trace::TraceJob;
 
-impl QueueRoom for Vec<CpuMemory> {
+impl QueueRoom for Vec<NodeAmounts> {
     fn fit(&self, job: &TraceJob) -> Option<Tasks> {
-        let task = CpuMemory::of_task(job);
+        let task = NodeAmounts::of_task(job);
         let all = |node: usize| self[node].holds(task);
         Tasks::find(job, self.len(), |node| (all(node), all(node)))
     }
@@ -25,12 +25,12 @@ impl QueueRoom for Vec<CpuMemory> {
         reservation: &mut QueueReservation<Self>,
     ) {
         // Room only shrinks: a job that requires no less than one that failed would fail, too.
-        let mut missed: BTreeMap<(CpuMemory, bool), u32> = BTreeMap::new();
+        let mut missed: BTreeMap<(NodeAmounts, bool), u32> = BTreeMap::new();
         let mut free_cpu: u64 = queue.free.iter().map(|room| room.cpu).sum();
         let tried = queue.jobs.split_off(from);
         for job in tried {
             let about = &machine.jobs[job];
-            let task = CpuMemory::of_task(about);
+            let task = NodeAmounts::of_task(about);
             let is_in_time = now + machine.duration(job) <= reservation.start;
             let least = missed.entry((task, is_in_time)).or_insert(u32::MAX);
             let needed = task.cpu * u64::from(about.tasks);
@@ -66,8 +66,8 @@ impl QueueRoom for Vec<CpuMemory> {
         let Some(first) = queue.jobs.front().map(|job| &machine.jobs[*job]) else {
             return QueueReservation { start: LAST, left };
         };
-        let task = CpuMemory::of_task(first);
-        let holds = |room: &CpuMemory| u64::from(room.holds(task));
+        let task = NodeAmounts::of_task(first);
+        let holds = |room: &NodeAmounts| u64::from(room.holds(task));
         let mut found: u64 = left.iter().map(holds).sum();
         for (end, job) in machine.by_expected_end() {
             if found >= u64::from(first.tasks) && start.is_some_and(|start| start < end) {

@@ -1,11 +1,12 @@
-//! The project's own format: `id,submit,tasks,cpu,mem,runtime`, and `limit` and `mobility` where a header has them.
+//! The project's own format: `id,submit,tasks,cpu,mem,runtime`, and `limit`, `mobility` and `gpus` where a header has
+//! them.
 
-use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
+use dfrs_core::{Amount, Bytes, Cores, Mobility, Span, Time};
 
 use super::decimal::{scaled, whole};
 use super::limits::{JobLine, estimate_of};
 use super::values::{seconds_of, shown, tasks_of};
-use super::{NODE_CPU, NODE_MEMORY, TraceJob};
+use super::{NODE_CPU, NODE_GPUS, NODE_MEMORY, TraceJob};
 use crate::mobility::kind_named;
 
 /// The columns, in the order in which they are without a header.
@@ -15,7 +16,7 @@ pub(super) const HEADER: &str = "id,submit,tasks,cpu,mem,runtime";
 const MAX_ID_BYTES: usize = 256;
 
 /// Columns that only a header can name.
-const OPTIONAL: [&str; 2] = ["limit", "mobility"];
+const OPTIONAL: [&str; 3] = ["limit", "mobility", "gpus"];
 
 /// Which column of a file is which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub(super) fn header_with(optional: [bool; OPTIONAL.len()]) -> String {
 
 /// What may be in a header, for people.
 pub(super) fn expected() -> String {
-    let optional = OPTIONAL.join(" and ");
+    let optional = OPTIONAL.join(", ");
     format!("the columns {HEADER}, in any order, and where known {optional}")
 }
 
@@ -187,7 +188,7 @@ pub(super) fn job(line: &[u8], columns: &CsvColumns) -> Result<JobLine, String> 
     }
     let field = |place: usize| &*fields[place];
     let [id, submit, tasks, cpu, memory, runtime] = columns.necessary.map(field);
-    let [limit, mobility] = columns.optional.map(|place| place.map_or(&b""[..], field));
+    let [limit, mobility, gpus] = columns.optional.map(|place| place.map_or(&b""[..], field));
     let job = TraceJob::new(
         id_of(id)?,
         Time(seconds_of(submit, "the submit time")?),
@@ -200,6 +201,10 @@ pub(super) fn job(line: &[u8], columns: &CsvColumns) -> Result<JobLine, String> 
     let job = TraceJob {
         declared_mobility: declared,
         mobility: declared.unwrap_or(job.mobility),
+        gpus: match gpus {
+            b"" => Amount(0),
+            gpus => Amount(fraction(gpus, "gpus", 6, 0, NODE_GPUS.0)?),
+        },
         ..job
     };
     Ok(match limit {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::{Trace, TraceJob, csv};
 
-/// Writes the trace as CSV, with its header: `limit` and `mobility` are there if some job says them. Nothing is
+/// Writes the trace as CSV, with its header: `limit`, `mobility` and `gpus` are there if some job says them. Nothing is
 /// rounded.
 ///
 /// # Errors
@@ -16,7 +16,8 @@ pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
     let has = |is_given: fn(&TraceJob) -> bool| trace.jobs.iter().any(is_given);
     let limits = has(|job| job.estimate.is_some());
     let mobilities = has(|job| job.declared_mobility.is_some());
-    writeln!(output, "{}", csv::header_with([limits, mobilities]))?;
+    let gpus = trace.has_gpus();
+    writeln!(output, "{}", csv::header_with([limits, mobilities, gpus]))?;
     for job in &trace.jobs {
         let submit = Decimal::new(job.submit.0.unsigned_abs(), 6);
         let runtime = Decimal::new(job.runtime.0.unsigned_abs(), 6);
@@ -31,6 +32,9 @@ pub fn write_csv(trace: &Trace, output: &mut impl Write) -> io::Result<()> {
         }
         if mobilities {
             write!(output, ",{}", or_nothing(job.declared_mobility))?;
+        }
+        if gpus {
+            write!(output, ",{}", Decimal::new(job.gpus.0, 6))?;
         }
         writeln!(output)?;
     }
