@@ -13,8 +13,8 @@ use candidate::{BestNodes, NodeCandidate, Packed};
 
 /// Puts each task of the job on the node with the lowest load among those with enough memory for
 /// it, without changing where other jobs are; where jobs that cannot move freely are packed
-/// ([`Usage::packs`]), on one with idle CPU on which least memory is left. `None` if not all tasks
-/// can be placed. The job must not be counted in `usage`. O(nodes + tasks log tasks).
+/// ([`Usage::packs`]), on one with idle CPU on which least memory is left, and a job that requires devices on one on which
+/// fewest of these are left. `None` if not all tasks can be placed. The job must not be counted in `usage`. O(nodes + tasks log tasks).
 ///
 /// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
 /// that hold the most of its tasks are used. If it has to use so many nodes, tasks go to further
@@ -66,6 +66,7 @@ fn candidates(usage: &Usage, job: &Job) -> Vec<NodeCandidate> {
                 left: usage.memory_left(node).minus(job.memory_on(1)),
                 each: job.memory,
             }),
+            devices_left: usage.devices_left(job, node),
         });
     });
     best.into_vec()
@@ -99,7 +100,7 @@ fn fill(usage: &Usage, job: &Job, nodes: Vec<NodeCandidate>) -> Option<Mapping> 
             continue;
         }
         missing -= 1;
-        let next = best.after(job.cpu);
+        let next = best.after(job);
         let run = |tasks| next.run(tasks);
         if next.tasks < max_per_node && usage.fits_run(job, run(next.tasks + 1), limit) {
             *best = next;
@@ -119,7 +120,7 @@ fn take_one_each(job: &Job, nodes: &[NodeCandidate]) -> bool {
     enough
         && nodes.iter().min().is_some_and(|last| {
             let mut others = nodes.iter().filter(|candidate| *candidate != last);
-            others.all(|candidate| candidate.after(job.cpu) < *last)
+            others.all(|candidate| candidate.after(job) < *last)
         })
 }
 
@@ -142,6 +143,7 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapp
                 node,
                 tasks: 0,
                 packed: None,
+                devices_left: usage.devices_left(job, node),
             };
             (slots > 0).then_some((slots, candidate))
         })
@@ -419,7 +421,8 @@ mod tests {
         cluster.nodes[1].rigid = vec![Amount(3)];
         let mut wanted = job(4, 10, 5);
         wanted.rigid_per_node = vec![Amount(1)];
-        assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 2), (1, 2)]));
+        // On one node all tasks need one device together.
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 4)]));
         wanted.rigid_per_node = vec![Amount(2)];
         assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 4)]));
         // Once on the node, and one more for each task.
@@ -430,6 +433,26 @@ mod tests {
         wanted.rigid_per_node = vec![Amount(4)];
         let usage = Usage::of(&cluster, None);
         assert!(placed(&cluster, &wanted).is_none() && !could_place(&cluster, &usage, &wanted));
+    }
+
+    #[test]
+    fn job_with_devices_leaves_nodes_whole_for_others() {
+        let mut cluster = cluster(&[(10, 100), (10, 100), (10, 100)]);
+        for (node, devices) in cluster.nodes.iter_mut().zip([4, 2, 0]) {
+            node.rigid = vec![Amount(devices)];
+        }
+        let devices = |per_task, per_node, tasks| {
+            let mut job = Job::new(JobId(1), Time(0), tasks, Cores(1), Bytes(1));
+            (job.rigid, job.rigid_per_node) = (vec![Amount(per_task)], vec![Amount(per_node)]);
+            let mapping = Occupancy::of(&cluster).place(&job).expect("a place");
+            let runs: Vec<(u32, u32)> = mapping.iter().map(|run| (run.node.0, run.tasks)).collect();
+            runs
+        };
+        assert_eq!(devices(1, 0, 2), [(1, 2)]);
+        assert_eq!(devices(1, 0, 3), [(0, 1), (1, 2)]);
+        assert_eq!(devices(0, 2, 4), [(1, 4)]);
+        assert_eq!(devices(3, 0, 1), [(0, 1)]);
+        assert_eq!(devices(0, 0, 3), [(0, 1), (1, 1), (2, 1)]);
     }
 
     #[test]

@@ -396,6 +396,24 @@ impl Usage {
             .collect()
     }
 
+    /// How many devices of the kinds that the job requires are left on the node after one task of it;
+    /// `None` for a job that requires none. O(kinds).
+    pub(crate) fn devices_left(&self, job: &Job, node: NodeIndex) -> Option<Amount> {
+        if !job.requires_devices() {
+            return None;
+        }
+        let first = Run { node, tasks: 1 };
+        let left = (0..job.rigid_kinds()).map(|kind| {
+            let taken = job.rigid_of(first, kind);
+            let (used, capacity) = self.rigid(node, kind);
+            match taken.is_zero() {
+                true => Amount(0),
+                false => capacity.minus(used).minus(taken),
+            }
+        });
+        Some(left.sum())
+    }
+
     /// Passes each node that takes one task of the job: which it is, its load,
     /// and its CPU capacity. Ascending. O(nodes).
     pub(crate) fn each_taker(&self, job: &Job, mut found: impl FnMut(NodeIndex, Cores, Cores)) {

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::model::{NodeIndex, Run};
-use crate::units::{Bytes, Cores};
+use crate::model::{Job, NodeIndex, Run};
+use crate::units::{Amount, Bytes, Cores};
 
 /// A node that one more task of the job may go to. The greatest candidate is the one with the
 /// lowest load after that task, which leaves the task the largest yield; ties go to the lower
@@ -13,6 +13,10 @@ use crate::units::{Bytes, Cores};
 /// it leaves least memory: a job that needs much memory of a node finds one sooner, and as long as
 /// CPU is idle it costs nothing. Of the others those of the lowest load, as above, and of equal
 /// ones those on which it leaves least memory.
+///
+/// For a job that requires devices those nodes come first, before all else, on which it leaves fewest
+/// of them: so that a job which requires all devices of a node finds one. CPU does not matter to it, as
+/// it has a least yield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeCandidate {
     pub(super) load_after: Cores,
@@ -22,6 +26,8 @@ pub(super) struct NodeCandidate {
     pub(super) tasks: u32,
     /// For a job that is packed.
     pub(super) packed: Option<Packed>,
+    /// For a job that requires devices: how many of these kinds are left there after the task.
+    pub(super) devices_left: Option<Amount>,
 }
 
 /// The memory of a node that a job is packed on.
@@ -62,7 +68,8 @@ impl Ord for NodeCandidate {
         } else {
             by_load
         };
-        better.then(other.node.cmp(&self.node))
+        let by_devices = other.devices_left.cmp(&self.devices_left);
+        by_devices.then(better).then(other.node.cmp(&self.node))
     }
 }
 
@@ -81,11 +88,14 @@ impl NodeCandidate {
         Run { node, tasks }
     }
 
-    /// The node with one task more, which needs so much CPU.
+    /// The node with one more task of this job.
     #[inline]
-    pub(super) fn after(mut self, need: Cores) -> Self {
+    pub(super) fn after(mut self, job: &Job) -> Self {
         self.tasks += 1;
-        self.load_after += need;
+        self.load_after += job.cpu;
+        if let Some(left) = &mut self.devices_left {
+            *left = left.minus(job.rigid.iter().copied().sum());
+        }
         if let Some(packed) = &mut self.packed {
             packed.left = packed.left.minus(packed.each);
         }
@@ -163,6 +173,7 @@ mod tests {
                     node,
                     tasks: 0,
                     packed: None,
+                    devices_left: None,
                 };
                 best.add(candidate);
                 all.push(candidate);
