@@ -3,6 +3,7 @@
 #
 # Jobs with GPUs: two nodes have two devices each, in whose place are /dev/zero and /dev/full, which containers may
 # open. Slurm lets a job open its own devices only (ConstrainDevices).
+# shellcheck disable=SC2154 # burn and rate are in helpers.bash
 
 load helpers
 
