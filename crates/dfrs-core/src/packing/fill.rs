@@ -364,8 +364,10 @@ impl<'a> Filler<'a> {
 
     /// Counts in what so many more tasks of a group with special rules take of the open node's
     /// further rigid resources, beside `here` that the node has.
+    #[inline]
     fn take_devices(&self, group: usize, tasks: u64, open: &mut OpenBin, here: u64) {
-        if self.groups.groups[group].special {
+        // Most nodes have none.
+        if !open.rigid_left.is_empty() && self.groups.groups[group].special {
             let job = self.job(group);
             for (kind, left) in open.rigid_left.iter_mut().enumerate() {
                 *left -= further(job, tasks, here, kind);
