@@ -99,28 +99,6 @@ bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked)
 	return walk.found;
 }
 
-bool dfrs_devices_are_shared(const job_record_t *job, const gres_state_t *state)
-{
-	return gres_id_shared(state->config_flags);
-}
-
-bool dfrs_devices_by_socket(const job_record_t *job, const gres_state_t *state)
-{
-	return ((const gres_job_state_t *) state->gres_data)->gres_per_socket;
-}
-
-bool dfrs_devices_with_cpus(const job_record_t *job, const gres_state_t *state)
-{
-	return ((const gres_job_state_t *) state->gres_data)->cpus_per_gres;
-}
-
-bool dfrs_devices_with_tasks(const job_record_t *job, const gres_state_t *state)
-{
-	uint16_t tasks = ((const gres_job_state_t *) state->gres_data)->ntasks_per_gres;
-
-	return tasks && (tasks != NO_VAL16);
-}
-
 bool dfrs_devices_uneven(const job_record_t *job, const gres_state_t *state)
 {
 	return !on_each_node(job, state->gres_data);
@@ -133,6 +111,15 @@ typedef struct {
 	void *context;
 } node_walk_t;
 
+static void visit_counts(const node_walk_t *walk, dfrs_counted_t *counted, const gres_node_state_t *has,
+			 uint64_t available, uint64_t allocated)
+{
+	/* Of what is not used up there is enough for all. */
+	counted->count = (has->no_consume && available) ? UINT32_MAX : available;
+	counted->allocated = has->no_consume ? 0 : allocated;
+	walk->visit(counted, walk->context);
+}
+
 static int visit_node_kind(void *record, void *argument)
 {
 	const gres_state_t *state = record;
@@ -142,16 +129,11 @@ static int visit_node_kind(void *record, void *argument)
 
 	if (gres_id_shared(state->config_flags))
 		return 0;
-	/* Of what is not used up there is enough for all. */
-	counted.count = (has->no_consume && has->gres_cnt_avail) ? UINT32_MAX : has->gres_cnt_avail;
-	counted.allocated = has->no_consume ? 0 : has->gres_cnt_alloc;
-	walk->visit(&counted, walk->context);
+	visit_counts(walk, &counted, has, has->gres_cnt_avail, has->gres_cnt_alloc);
 	for (uint16_t i = 0; i < has->type_cnt; i++) {
 		counted.type = has->type_name[i];
-		counted.count = has->no_consume ? UINT32_MAX : has->type_cnt_avail[i];
-		counted.allocated = has->no_consume ? 0 : has->type_cnt_alloc[i];
 		if (counted.type)
-			walk->visit(&counted, walk->context);
+			visit_counts(walk, &counted, has, has->type_cnt_avail[i], has->type_cnt_alloc[i]);
 	}
 	return 0;
 }

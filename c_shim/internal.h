@@ -163,10 +163,6 @@ uint64_t dfrs_memory_asked(const job_record_t *job);
 /* Whether a kind that the job asks for is asked for in this form. */
 typedef bool (*dfrs_device_form_t)(const job_record_t *job, const gres_state_t *state);
 bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked);
-bool dfrs_devices_are_shared(const job_record_t *job, const gres_state_t *state);
-bool dfrs_devices_by_socket(const job_record_t *job, const gres_state_t *state);
-bool dfrs_devices_with_cpus(const job_record_t *job, const gres_state_t *state);
-bool dfrs_devices_with_tasks(const job_record_t *job, const gres_state_t *state);
 /* Whether it is open how many it gets on each of its nodes. */
 bool dfrs_devices_uneven(const job_record_t *job, const gres_state_t *state);
 /* Has Slurm give the job as many on each node, and nothing else with them, until it is restored. NULL: it asks for

@@ -15,9 +15,14 @@ typedef struct {
 
 /* --- by the job's record -------------------------------------------------------------------------------- */
 
+static bool are_shared(const job_record_t *job, const gres_state_t *state)
+{
+	return gres_id_shared(state->config_flags);
+}
+
 FORM(shared_devices)
 {
-	return dfrs_devices_any(job, dfrs_devices_are_shared);
+	return dfrs_devices_any(job, are_shared);
 }
 
 FORM(bound_devices)
@@ -25,19 +30,36 @@ FORM(bound_devices)
 	return job->bit_flags & GRES_ENFORCE_BIND;
 }
 
+static bool are_by_socket(const job_record_t *job, const gres_state_t *state)
+{
+	return ((const gres_job_state_t *) state->gres_data)->gres_per_socket;
+}
+
 FORM(devices_by_socket)
 {
-	return dfrs_devices_any(job, dfrs_devices_by_socket);
+	return dfrs_devices_any(job, are_by_socket);
+}
+
+static bool are_with_cpus(const job_record_t *job, const gres_state_t *state)
+{
+	return ((const gres_job_state_t *) state->gres_data)->cpus_per_gres;
 }
 
 FORM(cpus_per_device)
 {
-	return dfrs_devices_any(job, dfrs_devices_with_cpus);
+	return dfrs_devices_any(job, are_with_cpus);
+}
+
+static bool are_with_tasks(const job_record_t *job, const gres_state_t *state)
+{
+	uint16_t tasks = ((const gres_job_state_t *) state->gres_data)->ntasks_per_gres;
+
+	return tasks && (tasks != NO_VAL16);
 }
 
 FORM(tasks_per_device)
 {
-	return dfrs_devices_any(job, dfrs_devices_with_tasks);
+	return dfrs_devices_any(job, are_with_tasks);
 }
 
 /* Slurm adds these to a request while it chooses nodes (gres_select_util_job_set_defs() of 22.05 to 24.11). */
