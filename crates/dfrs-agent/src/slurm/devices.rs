@@ -16,6 +16,18 @@ pub struct ObservedDevices {
     pub allocated: u64,
 }
 
+impl ObservedDevices {
+    /// How many of them no job holds.
+    pub(super) fn free(&self) -> u64 {
+        self.count.saturating_sub(self.allocated)
+    }
+}
+
+/// Those of a node that are of this kind.
+pub(super) fn of_kind<'a>(node: &'a [ObservedDevices], kind: &str) -> Option<&'a ObservedDevices> {
+    node.iter().find(|devices| *devices.kind == *kind)
+}
+
 /// What a job asks for of one kind, on each of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedDevices {
@@ -72,8 +84,7 @@ impl DeviceKinds {
             return Vec::new();
         }
         let left = |(position, kind): (usize, &Arc<str>)| {
-            let devices = node.iter().find(|devices| devices.kind == *kind);
-            devices.map_or(Amount(0), |devices| {
+            of_kind(node, kind).map_or(Amount(0), |devices| {
                 let not = discounted.get(position).map_or(0, |amount| amount.0);
                 let others = devices.allocated.saturating_sub(not);
                 Amount(devices.count.saturating_sub(others))

@@ -2,7 +2,7 @@
 
 use dfrs_core::Span;
 
-use crate::slurm::devices::{ObservedDevices, RequestedDevices};
+use crate::slurm::devices::{ObservedDevices, RequestedDevices, of_kind};
 use crate::slurm::request::Request;
 
 /// What a job holds on one node.
@@ -241,29 +241,20 @@ impl ObservedNode {
             .min(self.all_cpus.saturating_sub(self.others_cpus))
     }
 
-    /// How many devices of this kind it has.
-    #[must_use]
-    pub fn device_count(&self, kind: &str) -> u64 {
-        let devices = self.devices.iter().find(|devices| *devices.kind == *kind);
-        devices.map_or(0, |devices| devices.count)
-    }
-
     /// Whether it has so many devices.
     #[must_use]
     pub fn has_devices(&self, asked: &[RequestedDevices]) -> bool {
-        let has = |asked: &RequestedDevices| self.device_count(&asked.kind) >= asked.count;
-        asked.iter().all(has)
+        asked.iter().all(|asked| {
+            let devices = of_kind(&self.devices, &asked.kind);
+            devices.map_or(0, |devices| devices.count) >= asked.count
+        })
     }
 
     /// Whether it has more free devices of some kind than that one.
     pub(crate) fn has_more_devices_than(&self, before: &Self) -> bool {
-        let free = |devices: &ObservedDevices| devices.count.saturating_sub(devices.allocated);
         self.devices.iter().any(|devices| {
-            let known = before
-                .devices
-                .iter()
-                .find(|known| known.kind == devices.kind);
-            free(devices) > known.map_or(0, free)
+            let known = of_kind(&before.devices, &devices.kind);
+            devices.free() > known.map_or(0, ObservedDevices::free)
         })
     }
 

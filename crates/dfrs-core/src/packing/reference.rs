@@ -156,7 +156,7 @@ impl<'a> ReferenceBin<'a> {
         total <= wanted.layout.tasks_per_node()
             && self.memory_used + memory <= self.memory_capacity
             && (cpu == 0 || self.cpu_used + cpu <= self.cpu_capacity)
-            && (0..wanted.rigid.len().max(wanted.rigid_per_node.len())).all(|kind| {
+            && (0..wanted.rigid_kinds()).all(|kind| {
                 let left = self.rigid_left.get(kind).copied().unwrap_or_default();
                 wanted.rigid_on(total, kind).0 - wanted.rigid_on(here, kind).0 <= left.0
             })

@@ -81,7 +81,8 @@ impl World<'_> {
         let there = running.filter(|job| tasks_on(job, node) > 0);
         let mut jobs: Vec<Job> = there.cloned().collect();
         let priority = self.policy.settings.priority;
-        jobs.sort_by_key(|job| {
+        // What parked jobs have of the swap is summed up once for each.
+        jobs.sort_by_cached_key(|job| {
             let loses = match job.mobility {
                 Mobility::Checkpoint => 0,
                 Mobility::Park if self.can_park(job) => 0,
