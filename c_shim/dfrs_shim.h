@@ -136,6 +136,9 @@ typedef struct {
 	 * a waiting one: when the first reservation begins that keeps it from nodes; 1 if it is one
 	 * that always begins so many seconds from now (TIME_FLOAT). */
 	int64_t free_until;
+	/* Slurm preempts it for a job of another partition: the end of its GraceTime, when it is requeued or killed,
+	 * UNIX seconds; 0: it does not. */
+	int64_t grace_end;
 	int64_t deadline; /* --deadline, UNIX seconds; 0: none */
 	int64_t reservation_end; /* of the reservation that it has nodes in, when Slurm ends it; 0: none, or past */
 	/* Of a running job, UNIX seconds (else 0): when it last started or began a step; now while its
@@ -384,6 +387,8 @@ int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count);
 /* Takes it again, also for a job that an operator has resumed in between; ESLURM_NODES_BUSY if it
  * does not fit on one of the nodes (nothing changed then). */
 int dfrs_job_claim_memory(uint32_t job_id, const uint64_t *memory, uint32_t count);
+/* A parked job holds nothing that Slurm could give to others: it is not preempted. */
+int dfrs_job_forget_preemption(uint32_t job_id);
 /* Sends a running job its own --signal, else the fallback to its batch script (which must be
  * prepared for it); once per run, see DFRS_JOB_WARNED. */
 int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal);

@@ -246,6 +246,19 @@ bool dfrs_is_begin_of_requeue(const job_record_t *job);
 void dfrs_name_cores(bitstr_t *cores, uint32_t first, uint32_t count, const node_record_t *node,
 		     uint32_t cpus);
 
+/* preemption.c: all but the first two need the write locks. */
+
+/* The job's --signal; 0: none. */
+uint16_t dfrs_users_signal(const job_record_t *job);
+/* See dfrs_job_t.grace_end. */
+int64_t dfrs_grace_end(const job_record_t *job);
+/* Has Slurm send a job that starts nothing that ends its steps when it begins to preempt it, under
+ * PreemptParameters=send_user_signal. */
+void dfrs_preemption_prepare(job_record_t *job);
+/* The job has left its place for others, or holds nothing that these want: Slurm does not end it, and gives it a new
+ * end when it is resumed. */
+void dfrs_preemption_forget(job_record_t *job);
+
 /* start.c: whether this thread is having Slurm start a job. */
 bool dfrs_is_starting(void);
 

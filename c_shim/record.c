@@ -89,7 +89,7 @@ bool dfrs_has_deadline(const job_record_t *job)
 /* end: when its time limit ends it. */
 static bool warned_early(const job_record_t *job, time_t now, time_t end)
 {
-	return (job->warn_flags & WARN_SENT) &&
+	return (job->warn_flags & WARN_SENT) && (dfrs_users_signal(job) == job->warn_signal) &&
 	       (!dfrs_has_limit(job) || (now + job->warn_time + SLURM_WARNS_EARLIER < end));
 }
 
@@ -362,6 +362,7 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 		entry->deadline = job->deadline;
 	if ((entry->state != DFRS_JOB_PENDING) && dfrs_has_limit(job))
 		entry->end_time = job->end_time;
+	entry->grace_end = dfrs_grace_end(job);
 	if (entry->state == DFRS_JOB_RUNNING) {
 		entry->last_launch = last_launch(job, now);
 		/* Each suspension and each resumption sets it (_job_suspend_op(), Slurm 22.05 to 24.11). */

@@ -20,9 +20,10 @@ static int warn(job_record_t *job, uint32_t fallback)
 		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_RUNNING(job) || IS_JOB_CONFIGURING(job))
 		return ESLURM_JOB_NOT_RUNNING;
-	if ((job->warn_flags & WARN_SENT) && !dfrs_warned(job, time(NULL)))
+	if ((job->warn_flags & WARN_SENT) && !dfrs_warned(job, time(NULL)) &&
+	    (dfrs_users_signal(job) == job->warn_signal))
 		return SLURM_SUCCESS; /* by Slurm, just now */
-	if (job->warn_signal) {
+	if (dfrs_users_signal(job)) {
 		/* What it wrote after an earlier warning is old: Slurm gave that near an end which has moved since,
 		 * or DFRS for a pause that came to nothing. */
 		job->warn_flags &= ~WARN_SENT;
@@ -34,8 +35,10 @@ static int warn(job_record_t *job, uint32_t fallback)
 	if (!fallback || (fallback > SIGRTMAX))
 		return EINVAL;
 	rc = job_signal(job, (uint16_t) fallback, KILL_JOB_BATCH, 0, false);
-	if (!rc)
+	if (!rc) {
+		job->warn_signal = 0;
 		job->warn_flags |= WARN_SENT; /* a requeue takes it away */
+	}
 	return rc;
 }
 
@@ -78,7 +81,7 @@ int dfrs_job_requeue(uint32_t job_id)
 
 static bool died_of_warning(const job_record_t *job, uint32_t fallback)
 {
-	int signal = job->warn_signal ? job->warn_signal : (int) fallback;
+	int signal = dfrs_users_signal(job) ? dfrs_users_signal(job) : (int) fallback;
 	int status = (int) job->exit_code;
 
 	if (!IS_JOB_FAILED(job) || !signal)

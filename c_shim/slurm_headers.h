@@ -528,6 +528,13 @@ typedef int (*dfrs_rm_job_t)(part_res_record_t *, node_use_record_t *, job_recor
 	(function)((parts), (nodes), (job), (action), false, NULL)
 #endif
 
+/* Of a job whose GraceTime has begun; 0: this Slurm does not say so. */
+#ifdef GRACE_PREEMPT
+#define DFRS_GRACE_PREEMPT GRACE_PREEMPT
+#else
+#define DFRS_GRACE_PREEMPT 0
+#endif
+
 /* Where a job's --extra is; NULL: this Slurm has none. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 #define dfrs_extra(job) (&(job)->extra)

@@ -408,6 +408,7 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 		dfrs_limits_count_again(job);
 		(void) jobacct_storage_g_job_start(acct_db_conn, job);
 	}
+	dfrs_preemption_prepare(job);
 	info("dfrs: Started %pJ in %s on %s", job, job->part_ptr->name, job->nodes);
 	launch(job);
 	last_job_update = time(NULL);

@@ -192,6 +192,10 @@ impl Slurm for Calls {
         shim::job_claim_memory(job, memory)
     }
 
+    fn forget_preemption(&mut self, job: u32) -> Result<(), SlurmError> {
+        shim::job_forget_preemption(job)
+    }
+
     fn warn(&mut self, job: u32) -> Result<(), SlurmError> {
         shim::job_warn(job, FALLBACK_SIGNAL)
     }

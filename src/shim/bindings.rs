@@ -108,6 +108,7 @@ pub struct dfrs_job_t {
     pub eligible_time: i64,
     pub end_time: i64,
     pub free_until: i64,
+    pub grace_end: i64,
     pub deadline: i64,
     pub reservation_end: i64,
     pub last_launch: i64,
@@ -115,7 +116,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 192usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 200usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -178,14 +179,16 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, end_time) - 144usize];
     ["Offset of field: dfrs_job_t::free_until"]
         [::std::mem::offset_of!(dfrs_job_t, free_until) - 152usize];
+    ["Offset of field: dfrs_job_t::grace_end"]
+        [::std::mem::offset_of!(dfrs_job_t, grace_end) - 160usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 160usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 168usize];
     ["Offset of field: dfrs_job_t::reservation_end"]
-        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 168usize];
+        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 176usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 176usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 184usize];
     ["Offset of field: dfrs_job_t::resumed"]
-        [::std::mem::offset_of!(dfrs_job_t, resumed) - 184usize];
+        [::std::mem::offset_of!(dfrs_job_t, resumed) - 192usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -590,6 +593,9 @@ unsafe extern "C" {
         memory: *const u64,
         count: u32,
     ) -> ::std::os::raw::c_int;
+}
+unsafe extern "C" {
+    pub fn dfrs_job_forget_preemption(job_id: u32) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
     pub fn dfrs_job_warn(job_id: u32, fallback_signal: u32) -> ::std::os::raw::c_int;

@@ -391,6 +391,16 @@ pub fn job_claim_memory(job: u32, memory: &[u64]) -> Result<(), SlurmError> {
     result(unsafe { bindings::dfrs_job_claim_memory(job, memory.as_ptr(), count(memory.len())) })
 }
 
+/// Slurm does not preempt a parked job any more.
+///
+/// # Errors
+///
+/// The job is not suspended.
+pub fn job_forget_preemption(job: u32) -> Result<(), SlurmError> {
+    // SAFETY: takes numbers only.
+    result(unsafe { bindings::dfrs_job_forget_preemption(job) })
+}
+
 /// Sends a running job its own `--signal`, else `fallback` to its batch script; once per run.
 ///
 /// # Errors

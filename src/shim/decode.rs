@@ -153,6 +153,7 @@ impl<'a> Arrays<'a> {
             partition_max_minutes: raw.partition_minutes,
             end_seconds: raw.end_time,
             free_until_seconds: raw.free_until,
+            grace_end_seconds: raw.grace_end,
             deadline_seconds: raw.deadline,
             reservation_end_seconds: raw.reservation_end,
             warn_seconds: raw.warn_seconds,

@@ -11,6 +11,7 @@ use dfrs_agent::job::ledger::{Ledger, LedgerRecord};
 use dfrs_agent::job::life::{JobContext, Life};
 use dfrs_agent::plan::cluster::PassFacts;
 use dfrs_agent::plan::excluded::Excluded;
+use dfrs_agent::plan::kept_memory::KeptMemory;
 use dfrs_agent::plan::moldable::{WaitHistory, decide};
 use dfrs_agent::plan::refusals::Refusals;
 use dfrs_agent::plan::weights::Weights;
@@ -100,6 +101,7 @@ impl Scene {
             swap: &dfrs_agent::daemons::SwapEighths::new(),
             ready: &self.ready,
             refusals: &Refusals::default(),
+            kept_memory: &KeptMemory::default(),
             excluded: &Excluded::default(),
             weights: Weights::default(),
             now: NOW,

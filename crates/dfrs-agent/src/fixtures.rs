@@ -86,6 +86,7 @@ pub fn job(id: u32, tasks: u32) -> ObservedJob {
         },
         starts_whole: false,
         warned: false,
+        grace_end_seconds: 0,
         last_launch_seconds: 0,
         resumed_seconds: 0,
         eligible_seconds: 0,
@@ -170,6 +171,8 @@ pub struct FakeSlurmctld {
     pub nodes: Vec<ObservedNode>,
     /// How many devices of each kind jobs of other partitions hold on each node.
     pub devices_of_others: u64,
+    /// MiB of each node that jobs of other partitions hold.
+    pub memory_of_others: u64,
     /// Every call that changes something, as text.
     pub calls: Vec<String>,
     /// Jobs whose resumption was sent to their nodes again.
@@ -276,7 +279,8 @@ impl FakeSlurmctld {
             let places = jobs
                 .flat_map(|job| &job.places)
                 .filter(|place| place.node == node.index);
-            node.allocated_memory_mib = places.map(|place| place.memory_mib).sum();
+            let ours: u64 = places.map(|place| place.memory_mib).sum();
+            node.allocated_memory_mib = ours + self.memory_of_others;
         }
     }
 }
@@ -442,6 +446,7 @@ impl Slurm for FakeSlurm {
         let mut released = Vec::new();
         self.change(id, "release", ObservedState::Suspended, |job| {
             released = job.places.iter().map(|place| place.memory_mib).collect();
+            job.grace_end_seconds = 0;
             job.places.iter_mut().for_each(|place| place.memory_mib = 0);
         })?;
         Ok(released)
@@ -463,6 +468,11 @@ impl Slurm for FakeSlurm {
         slurmctld.assert_memory_suffices();
         Ok(())
     }
+    fn forget_preemption(&mut self, id: u32) -> Result<(), SlurmError> {
+        self.change(id, "forget preemption", ObservedState::Suspended, |job| {
+            job.grace_end_seconds = 0;
+        })
+    }
     fn warn(&mut self, id: u32) -> Result<(), SlurmError> {
         self.change(id, "warn", ObservedState::Running, |_| {})
     }
@@ -471,6 +481,7 @@ impl Slurm for FakeSlurm {
             job.state = ObservedState::Pending;
             job.completing = true;
             job.restarts += 1;
+            job.grace_end_seconds = 0;
         })
     }
     fn requeue_warned(&mut self, id: u32, _: i64, was_warned: bool) -> Result<Ending, SlurmError> {

@@ -95,6 +95,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.planner.excluded.next(),
             self.planner.partition_policies.next(),
             self.planner.refusals.next(),
+            self.planner.kept_memory.next(),
             Some(self.planner.remaps.due()),
             self.giving_back.partitions.next(self.looks.at),
             self.nodes.left_behind.next(),

@@ -4,6 +4,7 @@ pub mod actual;
 pub mod apply;
 pub mod cluster;
 pub mod excluded;
+pub mod kept_memory;
 pub mod moldable;
 pub mod need_queries;
 pub mod needs;

@@ -18,11 +18,12 @@ const NEAR_SECONDS: i64 = 45;
 /// of its request is enough for a job that uses all of it.
 const MAX_TIMES: u32 = 4;
 
-/// Seconds, a multiple of 60, by which the limit of `job` has to be moved now.
+/// Seconds, a multiple of 60, by which the limit of `job` has to be moved now. That of a job which
+/// Slurm preempts is not what ends it.
 #[must_use]
 pub fn extension(record: &LedgerRecord, job: &ObservedJob, now: Time) -> Option<u32> {
     let lag = record.limit_debt.0 / SECOND;
-    if job.end_seconds == 0 || lag <= 0 {
+    if job.end_seconds == 0 || job.grace_end_seconds > 0 || lag <= 0 {
         return None;
     }
     let whole = lag / MINUTE * MINUTE;

@@ -36,6 +36,7 @@ use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::plan::actual::ActualCluster;
 use crate::plan::cluster::PassFacts;
 use crate::plan::excluded::Excluded;
+use crate::plan::kept_memory::KeptMemory;
 use crate::plan::planned::PlannedCluster;
 use crate::plan::refusals::Refusals;
 use crate::plan::weights::Weights;
@@ -149,6 +150,8 @@ pub(super) struct Planner {
     pub(super) last_changes: BTreeMap<u32, LastDecision>,
     /// Jobs that are parked where others have reserved the nodes.
     pub(super) kept_away: BTreeSet<u32>,
+    /// What is kept for jobs of other partitions.
+    pub(super) kept_memory: KeptMemory,
 }
 
 /// The nodes: what they said, and what they were ordered.
@@ -268,6 +271,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             blocked: BTreeMap::new(),
             last_changes: BTreeMap::new(),
             kept_away: BTreeSet::new(),
+            kept_memory: KeptMemory::default(),
         };
         let publisher = Publisher {
             saved,
@@ -306,6 +310,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ready: self.queue.admission.ready(),
             refusals: &self.planner.refusals,
             excluded: &self.planner.excluded,
+            kept_memory: &self.planner.kept_memory,
             weights: self.planner.weights,
             now,
         }

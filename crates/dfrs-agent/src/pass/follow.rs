@@ -42,6 +42,8 @@ pub(super) struct JobLists {
     pub(super) extended: BTreeSet<u32>,
     /// Jobs whose places are theirs only until a time, or that have deadlines, or a deadline boost.
     pub(super) bounded: BTreeSet<u32>,
+    /// Have places from which Slurm preempts them.
+    pub(super) preempted: BTreeSet<u32>,
     /// Jobs that went on without nodes that may still run them.
     pub(super) unconfirmed: BTreeSet<u32>,
     /// Slurm showed something else of them than before.
@@ -155,6 +157,8 @@ impl JobLists {
         let placed = job.filter(|job| !job.places.is_empty());
         let bounded = placed.is_some_and(|job| ends(job) || boosted);
         put(&mut self.bounded, id, bounded);
+        let preempted = placed.is_some_and(|job| job.grace_end_seconds > 0);
+        put(&mut self.preempted, id, preempted);
         let is_unconfirmed = life.is_some_and(|life| !life.unconfirmed_nodes().is_empty());
         put(&mut self.unconfirmed, id, is_unconfirmed);
         self.follow_places(id, placed);

@@ -23,8 +23,10 @@ use crate::sync::sync;
 
 pub(super) mod drains;
 pub(super) mod lost;
+pub(super) mod preempted;
 pub(super) mod reserved;
 pub(super) mod slow_nodes;
+pub(super) mod vacate;
 
 /// Slurm counts running jobs' cores again after a restart, a reconfiguration, a change of a
 /// partition and some changes of nodes. As long as it does, it refuses starts beside them. They are
@@ -34,7 +36,7 @@ const CORES_INTERVAL: Span = Span(SECOND);
 const MAX_CORES_INTERVAL: Span = Span(10 * SECOND);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
-    /// Follows what the look has shown: weights, reservations, partitions that are given back.
+    /// Follows what the look has shown: weights, reservations, jobs that Slurm preempts, partitions that are given back.
     pub(super) fn follow_look(&mut self, seen: &mut Observation, now: Time) {
         let weights = self.planner.weights;
         if now >= self.planner.weights_due || weights == Weights::default() {
@@ -42,6 +44,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.planner.weights_due = now + MEDIAN_PERIOD;
         }
         self.follow_reservations(seen, now);
+        self.follow_preemptions(seen, now);
         self.hand_back_partitions(seen, now);
         self.cancel_pauses_on_whole_nodes(seen, now);
         self.follow(seen, now);

@@ -24,6 +24,7 @@ mod long_pauses;
 mod moldable;
 mod needs;
 mod operators;
+mod preempted;
 mod run_time_hints;
 mod settling;
 mod shadow;

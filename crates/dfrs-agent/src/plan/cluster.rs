@@ -14,6 +14,7 @@ use crate::job::mobility::{is_settling, mobility, mobility_now, settled_at, sett
 use crate::job::placement::NamedPlacement;
 use crate::job::reservations::{is_reserved, reserved_at};
 use crate::plan::excluded::Excluded;
+use crate::plan::kept_memory::KeptMemory;
 use crate::plan::needs::{need_of, request_of};
 use crate::plan::refusals::Refusals;
 use crate::plan::weights::{Weights, deadline_boosted};
@@ -44,6 +45,8 @@ pub struct PassFacts<'a> {
     pub refusals: &'a Refusals,
     /// Jobs that decisions leave out.
     pub excluded: &'a Excluded,
+    /// What is kept for jobs of other partitions.
+    pub kept_memory: &'a KeptMemory,
     /// What jobs weigh beside each other.
     pub weights: Weights,
     /// Now.
@@ -238,13 +241,21 @@ pub fn core_nodes(facts: &PassFacts) -> Vec<Node> {
 #[must_use]
 pub fn core_node(position: usize, facts: &PassFacts) -> Node {
     let node = &facts.seen.nodes()[position];
-    let undecided = undecided_memory(position, facts);
+    let others = facts.seen.memory_of_others(position);
+    let is_there = |job| {
+        facts
+            .ledger
+            .get(job)
+            .is_some_and(|record| record.life.is_running())
+    };
+    let kept = facts.kept_memory.on_node(node.index, others, is_there);
+    let held = others + undecided_memory(position, facts) + kept;
     Node {
         name: node.name.clone(),
         cpu: Cores(u64::from(node.cpus_left()) * MICROCORES),
         memory: Bytes(node.memory * MIB),
         swap: swap_for_plans(position, facts),
-        held_memory: Bytes((facts.seen.memory_of_others(position) + undecided) * MIB),
+        held_memory: Bytes(held * MIB),
         ending_memory: Bytes(ending_memory(position, facts.seen) * MIB),
         state: match (node.down, node.up) {
             (true, _) => NodeState::Down,
@@ -345,6 +356,7 @@ mod tests {
             ready: &BTreeSet::new(),
             refusals: &Refusals::default(),
             excluded: &Excluded::default(),
+            kept_memory: &KeptMemory::default(),
             weights: Weights::default(),
             now: Time(0),
         };

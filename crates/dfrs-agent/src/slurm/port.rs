@@ -130,6 +130,8 @@ pub trait Slurm {
     fn release_memory(&mut self, job: u32) -> Result<Vec<u64>, SlurmError>;
     /// Puts it back if it fits.
     fn claim_memory(&mut self, job: u32, memory: &[u64]) -> Result<(), SlurmError>;
+    /// A parked job holds nothing that Slurm could give to others: it is not preempted.
+    fn forget_preemption(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Sends the job its own warning signal, or SIGUSR1 to its script.
     fn warn(&mut self, job: u32) -> Result<(), SlurmError>;
     /// Requeues a running job.

@@ -105,6 +105,9 @@ pub struct ObservedJob {
     /// reservation begins that keeps it from nodes; 1 if it is one that always begins so many
     /// seconds from now.
     pub free_until_seconds: i64,
+    /// When the `GraceTime` ends in which Slurm preempts it for a job of another partition, UNIX
+    /// seconds; 0: it does not.
+    pub grace_end_seconds: i64,
     /// `--deadline`, UNIX seconds; 0: none.
     pub deadline_seconds: i64,
     /// When the reservation ends that it has its nodes in, and Slurm ends it, UNIX seconds; 0:
@@ -132,6 +135,7 @@ impl ObservedJob {
             &mut self.eligible_seconds,
             &mut self.end_seconds,
             &mut self.free_until_seconds,
+            &mut self.grace_end_seconds,
             &mut self.deadline_seconds,
             &mut self.reservation_end_seconds,
         ];

@@ -146,6 +146,7 @@ fn partition(record: &ScontrolRecord, nodes: Vec<usize>) -> SlurmPartition {
         cpu_bind: record.get("CpuBind").to_owned(),
         tier: record.get("PriorityTier").parse().unwrap_or(1),
         has_preemption: !is("PreemptMode", "OFF"),
+        grace_seconds: record.get("GraceTime").parse().unwrap_or(0),
         has_default_memory: has_default_memory(|key| record.get(key)),
     }
 }

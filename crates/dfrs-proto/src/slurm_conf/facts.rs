@@ -121,6 +121,8 @@ pub struct SlurmPartition {
     pub tier: u32,
     /// `PreemptMode` is not `OFF`.
     pub has_preemption: bool,
+    /// `GraceTime`, in seconds.
+    pub grace_seconds: u32,
     /// `DefMemPerCPU` or `DefMemPerNode`.
     pub has_default_memory: bool,
 }

@@ -1,8 +1,11 @@
 //! What a partition that DFRS schedules has to be like.
 
 use super::examination::Examination;
-use super::facts::SlurmPartition;
+use super::facts::{SlurmFacts, SlurmPartition, lists};
 use super::finding::About;
+
+/// How long a pass may take to see that Slurm preempts a job, and a node to answer.
+const MIN_GRACE_SECONDS: u64 = 30;
 
 /// Whether Slurm takes several jobs on one core.
 pub(super) fn oversubscribe(examination: &mut Examination<'_>, partition: &SlurmPartition) {
@@ -50,9 +53,53 @@ pub(super) fn shared_nodes(examination: &mut Examination<'_>, partition: &SlurmP
             examination.warn(
                 About::of(partition),
                 format!("slurm.conf: PartitionName={other_name} shares nodes with {name}: its jobs wait for memory that jobs of {name} hold"),
-                "let it preempt them: PreemptType=preempt/partition_prio, a higher PriorityTier=, and PreemptMode=REQUEUE for the other; or live with it",
+                &format!("let it preempt them: PreemptType=preempt/partition_prio, {}, a higher PriorityTier= than that of {name}, and PreemptMode=REQUEUE GraceTime=120 for {name}; or live with it", signal_setting(examination.facts)),
             );
+        } else {
+            grace(examination, partition);
         }
+    }
+}
+
+/// What a job that is preempted needs to leave with its work.
+fn grace(examination: &mut Examination<'_>, partition: &SlurmPartition) {
+    let name = &partition.name;
+    let least = grace_needed(examination);
+    if u64::from(partition.grace_seconds) < least {
+        examination.warn(
+            About::of(partition),
+            format!("slurm.conf: PartitionName={name} GraceTime={}: Slurm requeues jobs that it preempts before they can be parked or write a checkpoint", partition.grace_seconds),
+            &format!("write GraceTime={least} or more"),
+        );
+    }
+    if !sends_users_signals(examination.facts) {
+        examination.warn(
+            About::of(partition),
+            format!("slurm.conf: jobs of {name} that Slurm preempts get SIGTERM in all their steps, which ends them before they are parked"),
+            &format!("write {}", signal_setting(examination.facts)),
+        );
+    }
+}
+
+/// Seconds: as long as jobs may take to leave.
+fn grace_needed(examination: &Examination<'_>) -> u64 {
+    let ways = examination.config.map(|config| {
+        let longest = config.park_timeout.max(config.checkpoint_wait);
+        longest.0.unsigned_abs().div_ceil(1_000_000)
+    });
+    ways.unwrap_or(MIN_GRACE_SECONDS).max(MIN_GRACE_SECONDS)
+}
+
+fn sends_users_signals(facts: &SlurmFacts) -> bool {
+    lists(&facts.preempt_parameters, "send_user_signal")
+        || lists(&facts.slurmctld_parameters, "preempt_send_user_signal")
+}
+
+/// It has another name to 22.05.
+fn signal_setting(facts: &SlurmFacts) -> &'static str {
+    match facts.has_extra {
+        true => "PreemptParameters=send_user_signal",
+        false => "SlurmctldParameters=preempt_send_user_signal",
     }
 }
 

@@ -97,6 +97,41 @@ fn incompatible_settings_are_refused() {
     assert_eq!(found(|_| {}, "Partition=mian"), [("named", Refused)]);
 }
 
+/// Partition `main` shares nodes with `batch`, whose jobs preempt its jobs.
+fn preempted(facts: &mut SlurmFacts) {
+    facts.preempt_type = "preempt/partition_prio".into();
+    facts.preempt_parameters = "send_user_signal".into();
+    facts.partitions[0].has_preemption = true;
+    facts.partitions[0].grace_seconds = 120;
+    facts.partitions.push(SlurmPartition {
+        is_forced_to_one: false,
+        shares_no_cores: true,
+        tier: 2,
+        ..partition("batch", &[1, 2])
+    });
+}
+
+#[test]
+fn preemption_on_shared_nodes_needs_grace_time_and_harmless_signals() {
+    assert_eq!(found(preempted, DFRS_CONF), []);
+    let changed = |change: fn(&mut SlurmFacts)| {
+        let change = |it: &mut SlurmFacts| {
+            preempted(it);
+            change(it);
+        };
+        found(change, DFRS_CONF)
+    };
+    let warned = [("shared_nodes", Verdict::Warning)];
+    assert_eq!(changed(|it| it.partitions[0].grace_seconds = 59), warned);
+    assert_eq!(changed(|it| it.preempt_parameters.clear()), warned);
+    assert_eq!(changed(|it| it.preempt_type.clear()), warned);
+    let of_22_05 = |it: &mut SlurmFacts| {
+        it.preempt_parameters.clear();
+        it.slurmctld_parameters = "preempt_send_user_signal".into();
+    };
+    assert_eq!(changed(of_22_05), []);
+}
+
 #[test]
 fn shadow_mode_requires_only_scheduling_settings() {
     let change = |it: &mut SlurmFacts| {

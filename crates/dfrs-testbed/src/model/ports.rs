@@ -127,6 +127,9 @@ impl Slurm for SlurmPort {
     fn claim_memory(&mut self, job: u32, memory: &[u64]) -> Result<(), SlurmError> {
         self.call("claim", job, |model| model.claim(job, memory))
     }
+    fn forget_preemption(&mut self, _: u32) -> Result<(), SlurmError> {
+        Ok(()) // no job is preempted here
+    }
     fn warn(&mut self, job: u32) -> Result<(), SlurmError> {
         self.call("warn", job, |model| model.warn(job))
     }

@@ -2,22 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Action, Bytes, JobId, Mobility, Time};
+use dfrs_core::Time;
 use dfrs_proto::conf::Mode;
 
 use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
-use crate::job::life::{JobContext, LifeEvent};
 use crate::job::limits::needed_share;
-use crate::job::mobility::is_settling;
 use crate::job::reservations::{is_reserved, must_vacate};
 use crate::pass::Agent;
-use crate::plan::cluster::{swap_in_use, swap_of};
-use crate::publish::live_journal::Expected;
+use crate::pass::look::vacate::Vacating;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
-use crate::slurm::request::memory::{MIB, memory_on_node};
+
+const FOR_RESERVATION: Vacating = Vacating {
+    log: "makes way for the reservation that begins on its nodes",
+    journal: "a reservation begins on its nodes",
+};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows the reservations on the nodes of jobs. O(jobs with such nodes, or with deadlines).
@@ -32,8 +33,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 kept_away.insert(job.id);
             } else if job.state == ObservedState::Running {
                 self.update_deadline_boost(job, now);
-                if job.free_until_seconds > 0 {
-                    self.vacate(job, seen, now);
+                if job.free_until_seconds > 0 && must_vacate(job, &self.config, now) {
+                    self.vacate(job, &FOR_RESERVATION, seen, now);
                 }
             }
         }
@@ -85,54 +86,5 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             );
             self.slurm.log(LogLevel::Info, &text);
         }
-    }
-
-    /// Has a job give up its place, if it can keep its work and would run into the reservation.
-    fn vacate(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
-        if !must_vacate(job, &self.config, now) {
-            return;
-        }
-        let look = JobContext::new(job, seen, &self.config, now);
-        let mobility = look.mobility();
-        let can_leave = match mobility {
-            Mobility::Checkpoint => true,
-            Mobility::Park => self.could_be_parked(job, seen),
-            Mobility::Restart | Mobility::Never => false,
-        };
-        let is_free = |life: &crate::job::life::Life| {
-            life.is_running()
-                && !life.is_held_off(now)
-                && !life.is_stuck()
-                && life.left_alone_until() <= now
-        };
-        let free = self.ledger.get(job.id).is_some_and(|record| {
-            is_free(&record.life) && !is_settling(job, &record.launches, &self.config, now)
-        });
-        if !free || !can_leave || job.configuring {
-            return;
-        }
-        let text = format!(
-            "job {}: makes way for the reservation that begins on its nodes",
-            job.id
-        );
-        self.slurm.log(LogLevel::Info, &text);
-        let pause = Action::Pause(JobId(u64::from(job.id)));
-        if let Some(record) = self.ledger.get_mut(job.id) {
-            record.on(&LifeEvent::Planned(&pause), &look);
-        }
-        let why = "a reservation begins on its nodes";
-        self.expect(job.id, Expected::NoPlace, why);
-    }
-
-    /// Whether its nodes park, and have swap left for it.
-    fn could_be_parked(&self, job: &ObservedJob, seen: &Observation) -> bool {
-        job.places.iter().all(|place| {
-            seen.node_position(place.node).is_some_and(|position| {
-                let own = memory_on_node(job, place.tasks, seen);
-                let swap = swap_of(&seen.nodes()[position].name, &self.nodes.swap, &self.config);
-                let in_use = swap_in_use(position, seen, &self.ledger, |_, _| true);
-                swap > Bytes(0) && in_use.0.saturating_add(own.saturating_mul(MIB)) <= swap.0
-            })
-        })
     }
 }

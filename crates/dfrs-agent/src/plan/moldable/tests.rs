@@ -6,6 +6,7 @@ use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::job::life::{JobContext, Life};
 use crate::job::placement::NamedPlacement as Spots;
 use crate::plan::excluded::Excluded;
+use crate::plan::kept_memory::KeptMemory;
 use crate::plan::refusals::Refusals;
 use crate::plan::weights::Weights;
 use crate::slurm::observation::Observation;
@@ -77,6 +78,7 @@ impl MoldableFixture {
             swap: &crate::daemons::SwapEighths::new(),
             ready: &pending.map(|job| job.id).collect(),
             refusals: &self.refusals,
+            kept_memory: &KeptMemory::default(),
             excluded: &Excluded::default(),
             weights: Weights::new(&self.seen, &self.config),
             now: NOW,

@@ -1,0 +1,88 @@
+//! Jobs that Slurm preempts for jobs of other partitions on the same nodes (`PreemptType`): in their
+//! `GraceTime` those that can keep their work leave, and what they leave is kept for the others.
+
+use dfrs_core::Time;
+use dfrs_proto::conf::Mode;
+
+use crate::changes::ChangeEntry;
+use crate::daemons::Daemons;
+use crate::pass::Agent;
+use crate::pass::look::vacate::Vacating;
+use crate::plan::kept_memory::{PreemptedShare, SpareMemory};
+use crate::slurm::observation::Observation;
+use crate::slurm::port::{LogLevel, Slurm};
+use crate::slurm::records::{ObservedJob, ObservedState};
+use crate::slurm::request::memory::memory_on_node;
+
+const SECOND: i64 = 1_000_000;
+
+impl<S: Slurm, D: Daemons> Agent<S, D> {
+    /// Follows the jobs that Slurm preempts. O(those jobs and their places).
+    pub(in crate::pass) fn follow_preemptions(&mut self, seen: &Observation, now: Time) {
+        if self.config.mode != Mode::Full {
+            return;
+        }
+        let others = |node| seen.node_position(node).map(|at| seen.memory_of_others(at));
+        let over = self.planner.kept_memory.release(now, others);
+        self.lists.capacity_freed |= !over.is_empty();
+        self.lists
+            .changes
+            .extend(over.into_iter().map(ChangeEntry::NodeUse));
+        let preempted: Vec<u32> = self.lists.preempted.iter().copied().collect();
+        for job in preempted.into_iter().filter_map(|id| seen.job(id)) {
+            match job.state {
+                ObservedState::Running => self.make_room(job, seen, now),
+                // It holds no memory: ending it would serve no job.
+                _ if self.is_parked(job.id) => self.forget_preemption(job.id),
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps what the job holds for others, and has it leave if it can keep its work.
+    fn make_room(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
+        for place in &job.places {
+            let share = PreemptedShare {
+                job: job.id,
+                mib: memory_on_node(job, place.tasks, seen),
+                grace_end: Time(job.grace_end_seconds.saturating_mul(SECOND)),
+            };
+            let position = seen.node_position(place.node);
+            let is_known = self.planner.kept_memory.knows(place.node, &share);
+            let Some(position) = position.filter(|_| !is_known) else {
+                continue;
+            };
+            let spare = self.spare_memory(position, seen);
+            let is_there = |job| self.ledger.get(job).is_some_and(|it| it.life.is_running());
+            let kept = &mut self.planner.kept_memory;
+            kept.keep(place.node, share, spare, is_there);
+            self.lists.changes.note(ChangeEntry::NodeUse(place.node));
+        }
+        let vacating = Vacating {
+            log: "is preempted by Slurm for a job of another partition: leaves its nodes",
+            journal: "Slurm preempts it for a job of another partition",
+        };
+        self.vacate(job, &vacating, seen, now);
+    }
+
+    /// Of the node at this position. What jobs are about to take again is not free.
+    fn spare_memory(&self, position: usize, seen: &Observation) -> SpareMemory {
+        let claimed = seen.places_on(position).map(|(job, number, place)| {
+            let record = self.ledger.get(job.id);
+            let wanted = record.map_or(0, |record| record.life.undecided_memory(number, place));
+            wanted.saturating_sub(place.memory_mib)
+        });
+        let claimed: u64 = claimed.sum();
+        SpareMemory {
+            others: seen.memory_of_others(position),
+            free: seen.free_memory(position).saturating_sub(claimed),
+        }
+    }
+
+    fn forget_preemption(&mut self, job: u32) {
+        if let Err(problem) = self.slurm.forget_preemption(job) {
+            let text = format!("job {job}: its preemption by Slurm is not taken back: {problem}");
+            self.slurm.log(LogLevel::Error, &text);
+        }
+    }
+}
