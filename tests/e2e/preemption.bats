@@ -6,16 +6,9 @@
 
 load helpers
 
-# 22.05 says in another place that jobs get their own warning signals.
-send_user_signal() {
-	case $(controller scontrol --version) in
-	"slurm 22.05."*) echo SlurmctldParameters=preempt_send_user_signal ;;
-	*) echo PreemptParameters=send_user_signal ;;
-	esac
-}
-
+# preempt_send_user_signal: the name of send_user_signal (PreemptParameters) that 22.05 knows, too.
 setup_file() {
-	schedule_beside "1aPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n$(send_user_signal)
+	schedule_beside "1aPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nSlurmctldParameters=preempt_send_user_signal
 		s/^PartitionName=main .*/& PriorityTier=1 PreemptMode=REQUEUE GraceTime=30/
 		s/^PartitionName=batch Nodes=[^ ]*/PartitionName=batch Nodes=n[1-4] PriorityTier=2 PreemptMode=OFF/"
 }
@@ -64,7 +57,7 @@ one_is_parked() {
 	other=$(submit --partition=batch --nodelist=n1 --mem=500 --time=5 -- "$until_finished")
 	wait_for_state "$other" RUNNING 25
 	wait_for_state "$saves" PENDING 20
-	[ "$(output "$saves" | tr '\n' ' ')" = "begun saved " ]
+	[ "$(output "$saves" | grep -c '^saved$')" = 1 ]
 	finish "$other" "$saves"
 	wait_for_state "$saves" COMPLETED 40
 }
