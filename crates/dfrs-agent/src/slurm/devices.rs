@@ -44,6 +44,12 @@ impl RequestedDevices {
         let rest = self.kind.strip_prefix(kind);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
     }
+
+    /// Whether the same device may be one of these and of those: a job that asks for a name gets
+    /// any type.
+    pub(super) fn may_be_of(&self, other: &Self) -> bool {
+        self.is_of(&other.kind) || other.is_of(&self.kind)
+    }
 }
 
 /// The kinds that were ever seen, by the position that they have in [`dfrs_core::Node::rigid`]. None is
@@ -95,7 +101,8 @@ impl DeviceKinds {
 }
 
 /// As a user writes it: "gpu:2" or "gpu:a100:1,gpu:2".
-pub(crate) fn text_of(asked: &[RequestedDevices]) -> String {
+#[must_use]
+pub fn text_of(asked: &[RequestedDevices]) -> String {
     let texts = asked
         .iter()
         .map(|devices| format!("{}:{}", devices.kind, devices.count));
@@ -124,6 +131,14 @@ mod tests {
         assert_eq!(kinds.on_each_node(&asked), [3, 2, 0, 0].map(Amount));
         assert!(kinds.on_each_node(&[]).is_empty());
         assert_eq!(text_of(&asked), "gpu:a100:2,gpu:1");
+    }
+
+    #[test]
+    fn devices_of_two_requests_may_be_the_same_unless_their_types_differ() {
+        let may = |one, other| requested(one, 1).may_be_of(&requested(other, 2));
+        assert!(may("gpu", "gpu") && may("gpu", "gpu:a100") && may("gpu:a100", "gpu"));
+        assert!(!may("gpu:a100", "gpu:v100") && !may("gpu:a100", "gpu:a10"));
+        assert!(!may("gpu", "nic"));
     }
 
     #[test]

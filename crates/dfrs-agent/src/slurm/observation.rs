@@ -519,11 +519,15 @@ impl Observation {
     }
 
     /// Whether the node at this position has the devices free that the job is to hold there: what
-    /// Slurm counts, less what was taken since. O(kinds) for a job that asks for some.
+    /// Slurm counts, less what was taken since; none of a kind of which a job has some that is
+    /// ending there. O(kinds, and jobs there) for a job that asks for some.
     #[must_use]
     pub fn has_free_devices(&self, position: usize, job: &ObservedJob) -> bool {
         if job.request.devices.is_empty() {
             return true;
+        }
+        if self.may_get_ending_devices(position, job) {
+            return false;
         }
         let mut needed = self.devices_on_each_node(job);
         add(&mut needed, &self.tallies[position].taken_devices);
@@ -533,6 +537,16 @@ impl Observation {
             .iter()
             .zip(free)
             .all(|(needed, free)| *needed <= free)
+    }
+
+    /// Whether Slurm may give the job devices of the node at this position that processes of
+    /// another job, which is ending, may still use: it counts them as free, and chooses which of
+    /// those a job gets.
+    fn may_get_ending_devices(&self, position: usize, job: &ObservedJob) -> bool {
+        let ending = self.jobs_on(position).filter(|job| job.has_released());
+        let mut held = ending.flat_map(|job| &job.request.devices);
+        let asked = &job.request.devices;
+        held.any(|held| asked.iter().any(|asked| asked.may_be_of(held)))
     }
 
     /// MiB that Slurm counts on the node at this position for others than the jobs here.
@@ -685,6 +699,7 @@ fn add(sums: &mut Vec<Amount>, amounts: &[Amount]) {
 mod tests {
     use super::*;
     use crate::fixtures::{job, nodes};
+    use crate::slurm::devices::{ObservedDevices, RequestedDevices};
     use crate::slurm::records::ObservedPlace;
 
     fn placed(id: u32, node: u32, completing: bool) -> ObservedJob {
@@ -755,6 +770,35 @@ mod tests {
             900,
             "parked, it has nothing there"
         );
+    }
+
+    #[test]
+    fn devices_of_a_kind_are_not_free_while_a_job_that_had_some_is_ending() {
+        let asking = |job: ObservedJob, kind: &str| {
+            let (kind, count) = (kind.into(), 1);
+            job.requesting(|request| request.devices = vec![RequestedDevices { kind, count }])
+        };
+        let mut nodes = nodes(1);
+        let had = |(kind, count): (&str, u64)| ObservedDevices {
+            kind: kind.into(),
+            count,
+            allocated: 0,
+        };
+        nodes[0].devices = [("gpu", 2), ("gpu:a100", 1), ("gpu:v100", 1), ("nic", 1)]
+            .map(had)
+            .into();
+        let ending = asking(placed(1, 0, true), "gpu:a100");
+        let mut observation = Observation::new([ending], nodes);
+        let free = |observation: &Observation| {
+            let has = |kind: &&str| observation.has_free_devices(0, &asking(job(2, 1), kind));
+            let kinds = ["gpu", "gpu:a100", "gpu:v100", "nic"];
+            kinds.into_iter().filter(has).collect::<Vec<_>>()
+        };
+        assert_eq!(free(&observation), ["gpu:v100", "nic"]);
+        observation.insert(asking(placed(1, 0, true), "gpu"));
+        assert_eq!(free(&observation), ["nic"], "it may have had any type");
+        observation.remove(1);
+        assert_eq!(free(&observation).len(), 4);
     }
 
     #[test]
