@@ -4,7 +4,7 @@ use dfrs_core::{Action, Bytes, JobId, Mobility, Time};
 
 use crate::daemons::Daemons;
 use crate::job::life::{JobContext, Life, LifeEvent};
-use crate::job::mobility::is_settling;
+use crate::job::mobility::{is_settling, mobility_now};
 use crate::pass::Agent;
 use crate::plan::cluster::{swap_in_use, swap_of};
 use crate::publish::live_journal::Expected;
@@ -31,7 +31,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) {
         let look = JobContext::new(job, seen, &self.config, now);
-        let can_leave = match look.mobility() {
+        let can_leave = match mobility_now(job, &self.config) {
             Mobility::Checkpoint => true,
             Mobility::Park => self.could_be_parked(job, seen),
             Mobility::Restart | Mobility::Never => false,

@@ -82,6 +82,22 @@ fn gpus_that_another_partition_holds_are_not_planned_with() {
 }
 
 #[test]
+fn gpu_job_is_not_parked_for_a_reservation() {
+    let mut cluster = with_gpus(1);
+    cluster.submit(gpu_job(1, 1, 1));
+    cluster.run(40);
+    let soon = cluster.now + 100;
+    let reserve = |job: &mut ObservedJob| job.free_until_seconds = soon;
+    cluster.slurm.0.borrow_mut().jobs.get_mut(&1).map(reserve);
+    cluster.run(40);
+    assert_eq!(
+        cluster.calls(),
+        ["start 1"],
+        "parked, it would keep its GPU"
+    );
+}
+
+#[test]
 fn job_for_more_gpus_than_a_node_has_can_never_start() {
     let mut cluster = with_gpus(2);
     cluster.submit(gpu_job(1, 1, 3));
