@@ -3,10 +3,12 @@
 
 mod caps;
 mod ceiling;
+mod devices;
 mod drains;
 mod draw;
 mod driver;
 pub mod generate;
+mod holders;
 mod hostile;
 mod journal;
 mod minimise;

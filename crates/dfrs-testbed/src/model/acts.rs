@@ -71,6 +71,10 @@ pub enum Act {
     DiskFull(bool),
     /// slurmctld's clock is moved by so many seconds.
     MoveClock(i64),
+    /// A job of a partition that DFRS does not schedule starts on the node, with so many devices.
+    StartOther(u32, u32),
+    /// It ends.
+    EndOther(u32),
     /// The next so many messages to nodes are lost.
     LoseMessages(u32),
     /// The next so many calls of DFRS's into Slurm are refused, with EAGAIN or for good.
@@ -114,6 +118,8 @@ impl ClusterModel {
                 self.clock = Span(self.clock.0 + seconds * SECOND);
                 self.updated();
             }
+            Act::StartOther(node, count) => self.start_other(*node, *count),
+            Act::EndOther(node) => self.end_other(*node),
             Act::LoseMessages(count) => self.lose += count,
             Act::Refuse(count, again) => {
                 let code = if *again {

@@ -82,13 +82,14 @@ impl ClusterModel {
 
     /// Whether a job may start there beside what is there. Slurm starts nothing where a job is
     /// completing.
-    fn is_open(&self, node: &NodeEntry, job: &ObservedJob) -> bool {
+    pub(super) fn is_open(&self, node: &NodeEntry, job: &ObservedJob) -> bool {
         let index = node.seen.index;
         let mut jobs = self.slurmctld.jobs.values();
         node.is_open()
             && node.partition == job.partition
             && !jobs.any(|other| other.seen.completing && other.is_on(index))
             && !self.slurmctld.conflicts_with_exclusive(index, job)
+            && self.has_devices_for(index, job)
     }
 
     /// MiB that are free on a node by Slurm's accounting.

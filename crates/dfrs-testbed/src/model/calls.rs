@@ -7,6 +7,7 @@ use dfrs_proto::journal::JobOutcome;
 
 use super::ProgramOutcome;
 use super::cluster::{ClusterModel, SECOND};
+use super::devices::HeldDevice;
 use super::events::ModelEvent;
 use super::needs::phase_at;
 use super::work::ModelRun;
@@ -126,17 +127,23 @@ impl ClusterModel {
         if !places.iter().all(usable) {
             return error(codes::NODES_BUSY, "Requested nodes are busy");
         }
+        let devices = self.devices_for(&job.seen, &places, whole)?;
         if let Some(job) = self.slurmctld.jobs.get_mut(&id) {
             job.seen.request.exclusive |= whole;
             if job.seen.request.sized_by_nodes && whole {
                 job.seen.request.tasks = places.iter().map(|place| place.tasks).sum();
             }
         }
-        self.begin_run(id, places);
+        self.begin_run(id, places, devices);
         Ok(())
     }
 
-    fn place(&self, job: &ObservedJob, place: &ObservedPlace, whole: bool) -> ObservedPlace {
+    pub(super) fn place(
+        &self,
+        job: &ObservedJob,
+        place: &ObservedPlace,
+        whole: bool,
+    ) -> ObservedPlace {
         let node = self.slurmctld.nodes.get(place.node as usize);
         let all = node.map_or(0, |node| node.seen.memory);
         let per_cpu = u64::from(place.tasks) * u64::from(job.request.cpus_per_task);
@@ -151,13 +158,13 @@ impl ClusterModel {
         }
     }
 
-    fn fits(&self, node: u32, memory: u64) -> bool {
+    pub(super) fn fits(&self, node: u32, memory: u64) -> bool {
         let entry = self.slurmctld.nodes.get(node as usize);
         let allocated = self.slurmctld.allocated(node);
         entry.is_some_and(|entry| allocated + memory <= entry.seen.memory)
     }
 
-    fn begin_run(&mut self, id: u32, places: Vec<ObservedPlace>) {
+    fn begin_run(&mut self, id: u32, places: Vec<ObservedPlace>, devices: Vec<HeldDevice>) {
         let now = self.clock_seconds();
         self.launched += 1;
         let run = self.launched;
@@ -174,6 +181,8 @@ impl ClusterModel {
             .collect();
         parts.sort_unstable_by_key(|part| part.0);
         entry.seen.places = places;
+        entry.seen.holds_gres = !devices.is_empty();
+        entry.devices.clone_from(&devices);
         entry.seen.state = ObservedState::Running;
         entry.seen.configuring = true;
         entry.seen.last_launch_seconds = now;
@@ -204,6 +213,7 @@ impl ClusterModel {
                 phase: phase_at(kept, work, uses.len()),
                 uses,
                 parts,
+                devices,
                 alive,
                 kept: done,
                 done,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
+use super::devices::each_device;
 use super::events::{EventQueue, ModelEvent};
 use super::machine::ModelNode;
 use super::messages::ModelDelivery;
@@ -81,6 +82,8 @@ pub struct ClusterModel {
     pub(super) gate_queries: usize,
     /// What was done to jobs, since it was last taken: for the checks of a trial.
     pub(super) history: Vec<String>,
+    /// What the agent has read wrong of free devices.
+    pub(super) miscounts: Vec<String>,
     /// Rules of the model itself that the agent broke.
     pub(super) faults: Vec<String>,
 }
@@ -95,6 +98,8 @@ impl ClusterModel {
         let names = (0..).zip(nodes.iter().map(|(node, _)| node.name.clone()));
         let positions = names.map(|(index, name)| (name, index)).collect();
         let entry = |(seen, partition)| NodeEntry {
+            devices: each_device(&seen),
+            others: None,
             seen,
             partition,
             drained: false,

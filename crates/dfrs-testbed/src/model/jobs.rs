@@ -74,6 +74,7 @@ impl ClusterModel {
             requeues: false,
             freed_time: 0,
             outcome: None,
+            devices: Vec::new(),
         };
         for task in label..label + array.max(1) {
             if let Some(program) = self.programs.get_mut(&task) {
@@ -168,6 +169,7 @@ impl ClusterModel {
         };
         entry.outcome = outcome;
         entry.seen.configuring = false;
+        entry.seen.holds_gres = false;
         entry.seen.completing = entry.run != 0;
         entry.seen.last_launch_seconds = 0;
         entry.seen.resumed_seconds = 0;

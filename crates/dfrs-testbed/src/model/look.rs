@@ -18,6 +18,7 @@ impl ClusterModel {
                 Act::Slow(node, 1),
                 Act::StartDfrsd(node),
                 Act::Join(node),
+                Act::EndOther(node),
             ] {
                 self.act(&act);
             }
@@ -166,7 +167,7 @@ impl ClusterModel {
         })
     }
 
-    fn is_well(&self, node: u32) -> bool {
+    pub(super) fn is_well(&self, node: u32) -> bool {
         let machine = self.machines.get(node as usize);
         machine.is_some_and(|machine| machine.takes_orders())
             && !self.slurmctld.nodes[node as usize].down
@@ -176,7 +177,9 @@ impl ClusterModel {
         let jobs = self.slurmctld.jobs.values();
         let mut others =
             jobs.filter(|other| other.may_have_processes() && other.seen.id != job.seen.id);
-        !others.any(|other| other.is_on(node)) && self.machines[node as usize].runs.len() <= 1
+        !others.any(|other| other.is_on(node))
+            && self.machines[node as usize].runs.len() <= 1
+            && self.slurmctld.nodes[node as usize].others.is_none()
     }
 
     /// Whether nothing is on the node, and nothing keeps the job off it.
@@ -186,6 +189,7 @@ impl ClusterModel {
             && !self.is_kept_off(job, index)
             && self.is_empty_but_for(index, job)
             && self.machines[index as usize].runs.is_empty()
+            && self.has_devices_for(index, &job.seen)
     }
 
     fn has_empty_node_for(&self, job: &JobEntry) -> bool {

@@ -12,6 +12,7 @@ use super::cluster::ClusterModel;
 use super::slurmctld::{JobEntry, NodeEntry};
 use dfrs_agent::daemons::{Daemons, NodeFacts, OrderChanges};
 use dfrs_agent::publish::state::{StateChanges, Store};
+use dfrs_agent::slurm::devices::ObservedDevices;
 use dfrs_agent::slurm::observation::{Observation, SnapshotDelta};
 use dfrs_agent::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use dfrs_agent::slurm::records::{ObservedNode, ObservedPlace};
@@ -79,11 +80,13 @@ impl Slurm for SlurmPort {
     fn observe(&mut self, seen: &mut Observation) -> Result<SnapshotDelta, SlurmError> {
         let mut model = self.model.borrow_mut();
         let before = self.shown.replace(model.version);
-        Ok(match before {
+        let different = match before {
             Some(before) if before == model.version => SnapshotDelta::default(),
             Some(_) => model.show_changes(&self.partitions, seen),
             None => model.show_all(&self.partitions, seen),
-        })
+        };
+        model.check_free_devices(seen);
+        Ok(different)
     }
     fn outcome(&mut self, job: u32, submit_time: i64) -> JobOutcome {
         self.model.borrow().outcome(job, submit_time)
@@ -313,7 +316,9 @@ impl ClusterModel {
             .filter(|node| is_own(node) || self.held.holds(node.seen.index))
             .map(|node| ShownNode {
                 up: !node.down && !node.drained && is_own(node),
-                allocated_memory: self.held.allocated(node.seen.index),
+                allocated_memory: self.held.allocated(node.seen.index)
+                    + self.slurmctld.others_memory(node.seen.index),
+                devices: self.shown_devices(node),
                 node,
             });
         let shown: Vec<ShownNode<'_>> = shown.collect();
@@ -340,6 +345,7 @@ struct ShownNode<'a> {
     node: &'a NodeEntry,
     up: bool,
     allocated_memory: u64,
+    devices: Vec<ObservedDevices>,
 }
 
 impl ShownNode<'_> {
@@ -348,6 +354,7 @@ impl ShownNode<'_> {
             up: self.up,
             down: self.node.down,
             allocated_memory_mib: self.allocated_memory,
+            devices: self.devices.clone(),
             ..self.node.seen.clone()
         }
     }
@@ -357,6 +364,7 @@ impl ShownNode<'_> {
         (known.up, known.down, known.allocated_memory_mib)
             == (self.up, self.node.down, self.allocated_memory)
             && (known.all_cpus, known.cpus, known.memory) == (node.all_cpus, node.cpus, node.memory)
+            && known.devices == self.devices
     }
 }
 

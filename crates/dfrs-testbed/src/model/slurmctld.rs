@@ -1,7 +1,11 @@
 //! What slurmctld knows: the part of the model that is forgotten when it is killed.
 
+use std::sync::Arc;
+
 use dfrs_proto::journal::JobOutcome;
 
+use super::devices::HeldDevice;
+use super::others::HeldByOthers;
 use super::records::JobRecords;
 use dfrs_agent::slurm::records::{ObservedJob, ObservedNode, ObservedState};
 
@@ -34,6 +38,8 @@ pub struct JobEntry {
     pub freed_time: i64,
     /// How it ended.
     pub outcome: Option<JobOutcome>,
+    /// The devices that its last start gave it.
+    pub devices: Vec<HeldDevice>,
 }
 
 impl JobEntry {
@@ -87,6 +93,10 @@ pub struct NodeEntry {
     pub reserved: Option<(i64, i64)>,
     /// UNIX seconds since which it has not answered.
     pub silent_since: Option<i64>,
+    /// The kind of each of its devices, by number.
+    pub devices: Vec<Arc<str>>,
+    /// What a job of a partition that DFRS does not schedule has there.
+    pub others: Option<HeldByOthers>,
 }
 
 impl NodeEntry {
@@ -118,7 +128,8 @@ impl Slurmctld {
         jobs.flat_map(|job| &job.seen.places)
             .filter(|place| place.node == node)
             .map(|place| place.memory_mib)
-            .sum()
+            .sum::<u64>()
+            + self.others_memory(node)
     }
 
     /// Whether another user has a node for their jobs alone there, or this job would and others are

@@ -6,6 +6,7 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::journal::JobOutcome;
 
 use super::cluster::ClusterModel;
+use super::devices::HeldDevice;
 use super::events::ModelEvent;
 use super::gauge::NeedGauge;
 use super::machine::{FrozenJob, ModelNode, swapped};
@@ -20,6 +21,8 @@ pub(super) struct ModelRun {
     pub(super) label: u32,
     /// Node, cores needed there, MiB there; ascending by node.
     pub(super) parts: Vec<(u32, f64, u64)>,
+    /// What its processes may open of its nodes' devices.
+    pub(super) devices: Vec<HeldDevice>,
     /// The share of what it can use now that it gets on each of these, if nothing else holds it up.
     pub(super) shares: Vec<f64>,
     /// What each of these measures of it.

@@ -64,10 +64,12 @@ pub enum Kind {
     Refusals,
     /// Calls into Slurm take so long that things happen between a look and a step.
     SlowCalls,
+    /// Nodes have devices, for which jobs ask.
+    Devices,
 }
 
 /// All kinds, with the names by which they are left out.
-pub const KINDS: [(Kind, &str); 25] = [
+pub const KINDS: [(Kind, &str); 26] = [
     (Kind::Arrays, "arrays"),
     (Kind::Limits, "limits"),
     (Kind::Owners, "owners"),
@@ -93,6 +95,7 @@ pub const KINDS: [(Kind, &str); 25] = [
     (Kind::LostMessages, "lost-messages"),
     (Kind::Refusals, "refusals"),
     (Kind::SlowCalls, "slow-calls"),
+    (Kind::Devices, "devices"),
 ];
 
 /// Kinds that the reconciler does not stand yet, and what they do to it.
@@ -176,6 +179,9 @@ pub fn generate(seed: u64, kinds: &Kinds) -> TrialScenario {
     super::uses::draw(seed, &mut scenario);
     super::ceiling::draw(seed, &mut scenario);
     super::hostile::draw(seed, &mut scenario);
+    if kinds.has(Kind::Devices) {
+        super::devices::draw(seed, &mut scenario);
+    }
     scenario.acts.sort_by_key(|(at, _)| *at);
     scenario
 }
@@ -235,6 +241,7 @@ impl ScenarioGenerator<'_> {
                 cpus: self.draw.one_of(&[2, 4, 4, 8]),
                 memory_mib: self.draw.one_of(&[1000, 1000, 2000]),
                 partition: (*partition).to_owned(),
+                devices: Vec::new(),
             };
             self.scenario.nodes.push(nodes);
         }
@@ -357,7 +364,9 @@ impl ScenarioGenerator<'_> {
 
     fn add_faults(&mut self) {
         let kinds = self.kinds.0.iter().copied();
-        let kinds: Vec<Kind> = kinds.filter(|kind| *kind != Kind::LostState).collect();
+        // Of these it is drawn apart.
+        let is_drawn = |kind: &Kind| !matches!(kind, Kind::LostState | Kind::Devices);
+        let kinds: Vec<Kind> = kinds.filter(is_drawn).collect();
         for _ in 0..self.draw.below(10) {
             if !kinds.is_empty() {
                 let kind = self.draw.one_of(&kinds);
@@ -384,7 +393,12 @@ impl ScenarioGenerator<'_> {
         let node = self.draw.small(count);
         let away = self.draw.between(1, 20);
         match kind {
-            Kind::Arrays | Kind::Limits | Kind::LostState | Kind::Owners | Kind::SlowCalls => {}
+            Kind::Arrays
+            | Kind::Limits
+            | Kind::LostState
+            | Kind::Owners
+            | Kind::SlowCalls
+            | Kind::Devices => {}
             Kind::Operators => self.operate(at, later, label),
             Kind::Suspensions => self.suspend(at, later, label),
             Kind::Drains => self.pair(at, Act::Drain(node), later, Act::Undrain(node)),

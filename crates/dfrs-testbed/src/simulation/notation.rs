@@ -9,6 +9,7 @@ use super::scenario::{NodeGroup, SECOND};
 use crate::model::acts::Act;
 use crate::model::{JobSubmission, ModelSettings};
 use dfrs_agent::fixtures::job;
+use dfrs_agent::slurm::devices::{RequestedDevices, text_of};
 use dfrs_agent::slurm::records::ObservedJob;
 
 pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
@@ -42,6 +43,18 @@ fn options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     words.map(|word| word.split_once('=').unwrap_or((word, "")))
 }
 
+/// Devices as Slurm's options have them: "gpu:2" or "gpu:a100:1,nic:1".
+fn gres(text: &str) -> Result<Vec<RequestedDevices>, String> {
+    let one = |part: &str| {
+        let (kind, count) = part
+            .rsplit_once(':')
+            .ok_or_else(|| format!("'{part}' has no number of devices"))?;
+        let (kind, count) = (kind.into(), number(count)?);
+        Ok(RequestedDevices { kind, count })
+    };
+    text.split(',').map(one).collect()
+}
+
 pub(super) fn nodes(text: &str) -> Result<NodeGroup, String> {
     let (count, rest) = text.split_once(' ').unwrap_or((text, ""));
     let mut nodes = NodeGroup {
@@ -49,9 +62,11 @@ pub(super) fn nodes(text: &str) -> Result<NodeGroup, String> {
         cpus: 4,
         memory_mib: 1000,
         partition: "a".into(),
+        devices: Vec::new(),
     };
     for (key, value) in options(rest) {
         match key {
+            "gres" => nodes.devices = gres(value)?,
             "cpus" => nodes.cpus = number(value)?,
             "memory" => nodes.memory_mib = number(value)?,
             "partition" => value.clone_into(&mut nodes.partition),
@@ -117,6 +132,11 @@ pub(super) fn act(text: &str) -> Result<Act, String> {
         "disk-free" => Act::DiskFull(false),
         "clock" => Act::MoveClock(number(rest)?),
         "lose-messages" => Act::LoseMessages(number(rest)?),
+        "start-other" => {
+            let (node, count) = rest.split_once(' ').unwrap_or((rest, ""));
+            Act::StartOther(number(node)?, number(count)?)
+        }
+        "end-other" => Act::EndOther(number(rest)?),
         "refuse" => Act::Refuse(number(rest)?, false),
         "delay-calls" => Act::Refuse(number(rest)?, true),
         _ => return Err(format!("unknown: {word}")),
@@ -136,6 +156,7 @@ fn submission(text: &str) -> Result<JobSubmission, String> {
             "tasks" => job.request.tasks = number(value)?,
             "cpus" => job.request.cpus_per_task = number(value)?,
             "memory" => job.request.memory = number(value)?,
+            "gres" => job.request.devices = gres(value)?,
             "per-node" => job.request.memory_per_cpu = false,
             "partition" => value.clone_into(&mut job.partition),
             "comment" => value.clone_into(&mut job.comment),
@@ -205,6 +226,8 @@ pub(super) fn print(act: &Act) -> String {
         Act::DiskFull(false) => "disk-free".into(),
         Act::MoveClock(by) => format!("clock {by}"),
         Act::LoseMessages(count) => format!("lose-messages {count}"),
+        Act::StartOther(node, count) => format!("start-other {node} {count}"),
+        Act::EndOther(node) => format!("end-other {node}"),
         Act::Refuse(count, false) => format!("refuse {count}"),
         Act::Refuse(count, true) => format!("delay-calls {count}"),
     }
@@ -226,6 +249,8 @@ fn print_submission(submission: &JobSubmission) -> String {
             let _ = write!(text, " {word}");
         }
     };
+    let gres = text_of(&job.request.devices);
+    add(!gres.is_empty(), format!("gres={gres}"));
     add(!job.request.memory_per_cpu, "per-node".into());
     add(!job.comment.is_empty(), format!("comment={}", job.comment));
     add(job.priority != 1000, format!("priority={}", job.priority));

@@ -20,7 +20,8 @@ use dfrs_core::{Span, Time};
 
 use super::notation;
 use crate::model::acts::Act;
-use crate::model::{ClusterModel, ModelSettings};
+use crate::model::{ClusterModel, ModelSettings, counted};
+use dfrs_agent::slurm::devices::{RequestedDevices, text_of};
 use dfrs_agent::slurm::records::ObservedNode;
 
 /// UNIX seconds at which every scenario begins.
@@ -38,6 +39,8 @@ pub struct NodeGroup {
     pub memory_mib: u64,
     /// Their partition.
     pub partition: String,
+    /// Devices of each, as `Gres=` of slurm.conf says: those of a type apart.
+    pub devices: Vec<RequestedDevices>,
 }
 
 /// A cluster and what happens to it.
@@ -123,7 +126,7 @@ impl TrialScenario {
                     others_cpus: 0,
                     memory: group.memory_mib,
                     allocated_memory_mib: 0,
-                    devices: Vec::new(),
+                    devices: counted(&group.devices),
                 };
                 all.push((node, group.partition.clone()));
             }
@@ -147,10 +150,15 @@ impl std::fmt::Display for TrialScenario {
                 cpus,
                 memory_mib: memory,
                 partition,
+                devices,
             } = nodes;
+            let gres = match text_of(devices) {
+                gres if gres.is_empty() => gres,
+                gres => format!(" gres={gres}"),
+            };
             let _ = writeln!(
                 text,
-                "nodes {count} cpus={cpus} memory={memory} partition={partition}"
+                "nodes {count} cpus={cpus} memory={memory} partition={partition}{gres}"
             );
         }
         let settings = &self.settings;

@@ -2,6 +2,7 @@
 
 use dfrs_core::Span;
 
+use super::devices;
 use super::scenario::{SECOND, TrialScenario};
 use crate::model::acts::Act;
 use crate::model::{JobSubmission, ModelSettings};
@@ -34,8 +35,12 @@ pub(super) fn simpler(scenario: &TrialScenario, number: usize) -> Option<Option<
 
 type Simplification<T> = fn(&mut T);
 
-const WHOLE: [Simplification<TrialScenario>; 8] = [
+const WHOLE: [Simplification<TrialScenario>; 9] = [
     drop_last_partition,
+    |scenario| {
+        let nodes = scenario.nodes.iter_mut();
+        nodes.for_each(|nodes| nodes.devices.clear());
+    },
     |scenario| scenario.settings.jitter = None,
     |scenario| scenario.settings.call = Span(0),
     |scenario| scenario.settings.user_limit = None,
@@ -48,7 +53,8 @@ const WHOLE: [Simplification<TrialScenario>; 8] = [
     },
 ];
 
-const OF_JOBS: [Simplification<JobSubmission>; 21] = [
+const OF_JOBS: [Simplification<JobSubmission>; 22] = [
+    |made| made.job.request.devices.clear(),
     |made| made.array = 1,
     |made| made.job.request.tasks = 1,
     |made| made.job.request.tasks = (made.job.request.tasks / 2).max(1),
@@ -131,7 +137,9 @@ fn simplify_act(scenario: &mut TrialScenario, index: usize, how: usize) {
 fn make_smaller(act: &mut Act) {
     match act {
         Act::Kill(count) | Act::Restart(count) | Act::LoseState(count) => *count = 1,
-        Act::LoseMessages(count) | Act::Refuse(count, _) => *count = (*count / 2).max(1),
+        Act::LoseMessages(count) | Act::Refuse(count, _) | Act::StartOther(_, count) => {
+            *count = (*count / 2).max(1)
+        }
         Act::Slow(_, times) if *times > 1 => *times = (*times / 2).max(2),
         Act::MoveClock(by) if by.abs() > 5 => *by = 5 * by.signum(),
         _ => {}
@@ -155,6 +163,7 @@ fn is_schedulable(scenario: &TrialScenario) -> bool {
             let others = u64::from(nodes.count.saturating_sub(1).max(1));
             nodes.partition == job.partition
                 && nodes.count > 0
+                && devices::has_enough(nodes, &job.request.devices)
                 && per_node * others >= u64::from(job.request.tasks)
         })
     };

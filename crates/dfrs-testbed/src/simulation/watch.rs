@@ -9,6 +9,7 @@ use dfrs_proto::journal::{JournalEvent, Tolerance, Validator};
 use super::caps::Caps;
 use super::drains::DrainRule;
 use super::driver::Driver;
+use super::holders;
 use super::reasons::ReasonRule;
 use super::scenario::SECOND;
 use super::thawed::Thawed;
@@ -127,6 +128,10 @@ impl Watch {
             self.read(level, &line, now)?;
         }
         memory_is_promised_once(&model)?;
+        if let Some(what) = model.take_miscounts().pop() {
+            return Err(("free devices are counted right", what));
+        }
+        holders::look(&model).map_err(|what| ("no device has two holders", what))?;
         for (line, event) in driver.take_journal() {
             self.follow(line, &event, now)?;
         }
@@ -188,6 +193,10 @@ impl Watch {
                 if line.contains("Resume") && job.is_some_and(|job| job.seen.is_counted()) {
                     self.resumed.insert(id, model.now());
                 }
+            }
+            "suspend" if job.is_some_and(|job| !job.devices.is_empty()) => {
+                let what = format!("job {id} has devices and is suspended");
+                return Err(("jobs with devices are not parked", what));
             }
             "resume" if self.suspended.contains(&id) => {
                 let what = format!("job {id} was suspended by an operator and is resumed");
@@ -356,7 +365,7 @@ impl Watch {
                 if waits && is_moldable(job) {
                     model.could_start_on_whole_nodes(job)
                 } else {
-                    model.could_run_alone(job)
+                    model.could_run_alone(job) || model.could_start_with_devices(job)
                 }
             });
             jobs.map(|job| job.seen.id).collect()
