@@ -84,7 +84,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let life = self.ledger.get(id).map(|record| &record.life);
             let held = life.map_or_else(Vec::new, |life| uncounted_memory(life, job, observation));
             let advanced = self.guarded(id, |agent| agent.advance(job, observation, &facts, now));
-            let taken = match advanced.flatten() {
+            let advanced = advanced.flatten();
+            let is_ended = matches!(advanced, Some((LifeStep::Requeue, StepResult::Done)));
+            let taken = match advanced {
                 Some((step, StepResult::Done)) => {
                     acted = true;
                     started += u32::from(matches!(step, LifeStep::Start(_) | LifeStep::Resume));
@@ -99,6 +101,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             for (node, memory) in taken {
                 observation.take_memory(node, memory);
                 observation.take_devices(node, &devices);
+            }
+            if is_ended {
+                observation.note_ending(id);
             }
         }
         (acted, started)

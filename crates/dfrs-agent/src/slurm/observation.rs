@@ -7,7 +7,7 @@ use dfrs_core::{Amount, NodeIndex, NodeSet};
 
 use crate::clock::Ahead;
 use crate::ignored_in_eq::IgnoredInEq;
-use crate::slurm::devices::DeviceKinds;
+use crate::slurm::devices::{DeviceKinds, RequestedDevices};
 use crate::slurm::exclusivity::{AffectedJobs, Exclusivity};
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::node_sets::NodeSets;
@@ -78,6 +78,8 @@ struct Tally {
     taken_mib: u64,
     /// Devices taken since the last look, by position of their kind.
     taken_devices: Vec<Amount>,
+    /// What jobs had here that were ended since the last look: on each of their nodes.
+    ending_devices: Vec<RequestedDevices>,
     /// How many jobs have memory here, by Slurm's count, and the node for themselves.
     exclusive_jobs: u64,
 }
@@ -354,6 +356,23 @@ impl Observation {
         for position in std::mem::take(&mut self.taken_positions) {
             self.tallies[position].taken_mib = 0;
             self.tallies[position].taken_devices.clear();
+            self.tallies[position].ending_devices.clear();
+        }
+    }
+
+    /// The job is ending since the look: its devices are in use, until the next look shows that.
+    /// O(its places × log nodes).
+    pub fn note_ending(&mut self, id: u32) {
+        let Some(job) = self.jobs.get(&id) else {
+            return;
+        };
+        let devices = &job.request.devices;
+        let places = job.places.iter().filter(|_| !devices.is_empty());
+        let positions = places.filter_map(|place| self.node_position(place.node));
+        for position in positions.collect::<Vec<_>>() {
+            let ending = &mut self.tallies[position].ending_devices;
+            ending.extend(devices.iter().cloned());
+            self.taken_positions.push(position);
         }
     }
 
@@ -544,7 +563,8 @@ impl Observation {
     /// those a job gets.
     fn may_get_ending_devices(&self, position: usize, job: &ObservedJob) -> bool {
         let ending = self.jobs_on(position).filter(|job| job.has_released());
-        let mut held = ending.flat_map(|job| &job.request.devices);
+        let held = ending.flat_map(|job| &job.request.devices);
+        let mut held = held.chain(&self.tallies[position].ending_devices);
         let asked = &job.request.devices;
         held.any(|held| asked.iter().any(|asked| asked.may_be_of(held)))
     }
@@ -699,7 +719,7 @@ fn add(sums: &mut Vec<Amount>, amounts: &[Amount]) {
 mod tests {
     use super::*;
     use crate::fixtures::{job, nodes};
-    use crate::slurm::devices::{ObservedDevices, RequestedDevices};
+    use crate::slurm::devices::ObservedDevices;
     use crate::slurm::records::ObservedPlace;
 
     fn placed(id: u32, node: u32, completing: bool) -> ObservedJob {
@@ -797,6 +817,11 @@ mod tests {
         assert_eq!(free(&observation), ["gpu:v100", "nic"]);
         observation.insert(asking(placed(1, 0, true), "gpu"));
         assert_eq!(free(&observation), ["nic"], "it may have had any type");
+        observation.insert(asking(placed(1, 0, false), "gpu:v100"));
+        assert_eq!(free(&observation).len(), 4);
+        observation.note_ending(1);
+        assert_eq!(free(&observation), ["gpu:a100", "nic"], "since the look");
+        observation.forget_taken();
         observation.remove(1);
         assert_eq!(free(&observation).len(), 4);
     }
