@@ -30,7 +30,7 @@ pub use cluster::ClusterModel;
 pub use devices::HeldDevice;
 pub(crate) use devices::{counted, is_of_kind};
 pub(crate) use messages::MESSAGE_TIMEOUT;
-pub use others::HeldByOthers;
+pub use others::OtherPartitionJob;
 pub use ports::{DaemonsPort, SharedModel, SlurmPort, StorePort};
 pub use program::{JobProgram, JobSubmission, ProgramOutcome};
 pub use settings::ModelSettings;

@@ -7,7 +7,7 @@ use super::slurmctld::Slurmctld;
 
 /// What a job of a partition that DFRS does not schedule has on a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldByOthers {
+pub struct OtherPartitionJob {
     /// Numbers of devices.
     pub devices: BTreeSet<u32>,
     /// MiB.
@@ -41,7 +41,7 @@ impl ClusterModel {
         let free = entry.all_devices().filter(|number| !taken.contains(number));
         let free: Vec<u32> = free.collect();
         let devices = free.into_iter().rev().take(count as usize).collect();
-        let others = HeldByOthers {
+        let others = OtherPartitionJob {
             devices,
             memory_mib: MEMORY_MIB,
         };

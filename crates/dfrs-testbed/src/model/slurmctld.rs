@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dfrs_proto::journal::JobOutcome;
 
 use super::devices::HeldDevice;
-use super::others::HeldByOthers;
+use super::others::OtherPartitionJob;
 use super::records::JobRecords;
 use dfrs_agent::slurm::records::{ObservedJob, ObservedNode, ObservedState};
 
@@ -96,7 +96,7 @@ pub struct NodeEntry {
     /// The kind of each of its devices, by number.
     pub devices: Vec<Arc<str>>,
     /// What a job of a partition that DFRS does not schedule has there.
-    pub others: Option<HeldByOthers>,
+    pub others: Option<OtherPartitionJob>,
 }
 
 impl NodeEntry {

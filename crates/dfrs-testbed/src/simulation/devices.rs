@@ -46,7 +46,8 @@ pub(super) fn draw(seed: u64, scenario: &mut TrialScenario) {
     }
 }
 
-/// Has the job ask for devices of one kind, or of two, that its nodes have.
+/// Has the job ask for devices of one kind, or of two, that its nodes have, some for so long that
+/// another one's wait beside it is noticed.
 fn ask(draw: &mut Draw, submission: &mut JobSubmission, nodes: &[NodeGroup]) {
     let job = &mut submission.job;
     let Some(nodes) = nodes.iter().find(|nodes| nodes.partition == job.partition) else {
@@ -63,6 +64,8 @@ fn ask(draw: &mut Draw, submission: &mut JobSubmission, nodes: &[NodeGroup]) {
         asked.push(some(draw, other));
     }
     job.request.devices = asked;
+    let least = draw.one_of(&[0, 0, 600]);
+    submission.work = submission.work.max(Span(least * SECOND));
 }
 
 /// One of them, or some, or all.
