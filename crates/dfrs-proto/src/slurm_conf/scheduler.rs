@@ -58,10 +58,13 @@ pub(super) fn slurm_starts(examination: &mut Examination<'_>) {
 }
 
 fn starts(examination: &mut Examination<'_>) {
-    let what = format!(
-        "slurm.conf: SchedulerParameters={}: Slurm starts DFRS's jobs itself",
-        examination.facts.scheduler_parameters
-    );
+    let own = &examination.facts.scheduler_parameters;
+    let own = if own.is_empty() {
+        ""
+    } else {
+        &format!("SchedulerParameters={own}: ")
+    };
+    let what = format!("slurm.conf: {own}Slurm starts DFRS's jobs itself");
     match (examination.mode(), &examination.facts.other_scheduler) {
         (Mode::Full, None) => examination.refuse(About::Scheduler, what, KEEP_AWAY),
         (Mode::Full, Some(_)) => {
