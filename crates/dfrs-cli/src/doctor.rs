@@ -1,20 +1,25 @@
 //! `dfrs doctor`: whether a controller or a node is as DFRS needs it.
 
 mod cgroup;
+mod changes;
 mod compute_node;
 mod controller;
 mod facts;
+mod files;
 mod finding;
 pub(crate) mod host;
 pub mod library;
-mod nodes;
+pub(crate) mod nodes;
 mod options;
 mod partitions;
 mod reservations;
 mod running;
+mod site_verdict;
 pub(crate) mod slurm;
 #[cfg(test)]
 mod tests;
+
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -36,6 +41,10 @@ pub struct DoctorArguments {
     #[arg(long, value_name = "NAME", num_args = 0..=1)]
     #[allow(clippy::option_option, reason = "--node, and whether it has a name")]
     node: Option<Option<String>>,
+    /// Look at this slurm.conf, what it includes, and cgroup.conf and dfrs.conf beside it, and at nothing of
+    /// this machine: whether DFRS can run there, and which lines have to change
+    #[arg(long, value_name = "FILE", conflicts_with = "node")]
+    slurm_conf: Option<PathBuf>,
     /// Print one object
     #[arg(long)]
     json: bool,
@@ -44,6 +53,10 @@ pub struct DoctorArguments {
 /// Runs the checks and prints what was found.
 pub fn run(arguments: &DoctorArguments) -> CommandOutcome {
     let mut findings = DoctorFindings::default();
+    if let Some(path) = &arguments.slurm_conf {
+        let verdict = files::examine(path, &mut findings);
+        return findings.outcome_with(Some(&verdict), arguments.json);
+    }
     match &arguments.node {
         Some(name) => compute_node::examine(&LocalHost, name.as_deref(), &mut findings),
         None => controller::examine(&LocalHost, &mut findings),

@@ -17,6 +17,7 @@ mod replay;
 mod report;
 mod reproduce;
 mod sim;
+mod site;
 mod status;
 mod study;
 mod top;

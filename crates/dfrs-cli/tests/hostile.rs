@@ -421,3 +421,44 @@ fn hostile_configuration_is_one_line_error() {
         &output[..100]
     );
 }
+
+#[test]
+fn slurm_conf_of_any_size_is_judged_or_refused() {
+    let scratch = Scratch::new("slurm-conf");
+    let many = |count: usize, line: &str| line.repeat(count);
+    let everything: String = (0..999)
+        .map(|it| format!("PartitionName=p{it} Nodes=ALL\n"))
+        .collect();
+    for (text, words) in [
+        (
+            "NodeName=n[0-2999]\n".to_owned() + &everything,
+            "more than 2097152 nodes",
+        ),
+        (
+            "NodeName=n[0-9999999999]\n".to_owned(),
+            "more than 65536 numbers",
+        ),
+        (
+            many(40_000, "Include file\n") + "ClusterName=c\n",
+            "it includes itself",
+        ),
+        (many(100_000, "ClusterName=c \\\n"), "no partition"),
+        (many(100_000, "Fnord=1\nClusterName=c\n"), "Fnord (file:1)"),
+        (many(2_000_000, "NodeName"), "no line of slurm.conf"),
+    ] {
+        scratch.file(text.as_bytes());
+        let (code, output, errors) = scratch.shell("$dfrs doctor --slurm-conf file");
+        assert!(
+            (1..=2).contains(&code) && errors.is_empty(),
+            "{code} {errors}"
+        );
+        assert!(
+            output.contains(words),
+            "no {words:?} in {}",
+            &output[..output.len().min(999)]
+        );
+    }
+    let (code, output, errors) = scratch.shell("$dfrs doctor --slurm-conf /dev/zero");
+    assert_eq!((code, errors.as_str()), (2, ""));
+    assert!(output.contains("no slurm.conf"), "{output}");
+}

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use dfrs_proto::slurm_conf::{self, Verdict};
 use serde::Serialize;
 
+use super::site_verdict::SiteVerdict;
 use crate::report::CommandOutcome;
 
 /// How bad it is.
@@ -54,6 +55,8 @@ struct DoctorReport<'a> {
     version: u32,
     worst: FindingLevel,
     findings: &'a [DoctorFinding],
+    #[serde(flatten)]
+    site: Option<&'a SiteVerdict>,
 }
 
 /// Findings about one subject.
@@ -73,24 +76,31 @@ impl DoctorFindings {
         }
     }
 
-    fn worst(&self) -> FindingLevel {
+    /// The level of the worst.
+    pub fn worst(&self) -> FindingLevel {
         let levels = self.0.iter().map(|finding| finding.level);
         levels.max().unwrap_or_default()
     }
 
     /// Lines or an object, and the exit code of the worst.
     pub fn outcome(&self, json: bool) -> CommandOutcome {
+        self.outcome_with(None, json)
+    }
+
+    /// The same, with what a site has to change.
+    pub fn outcome_with(&self, site: Option<&SiteVerdict>, json: bool) -> CommandOutcome {
         let worst = self.worst();
         let output = if json {
             let report = DoctorReport {
                 version: 1,
                 worst,
                 findings: &self.0,
+                site,
             };
             // Strings and numbers only: cannot fail.
             serde_json::to_string(&report).unwrap_or_default() + "\n"
         } else {
-            self.text()
+            self.text() + &site.map(SiteVerdict::text).unwrap_or_default()
         };
         CommandOutcome {
             code: worst.code(),
@@ -145,6 +155,11 @@ impl Topic<'_> {
     /// DFRS does not work, or would not.
     pub fn error(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.add(FindingLevel::Error, what.into(), Some(remedy.into()));
+    }
+
+    /// Says what is there.
+    pub fn ok(&mut self, what: impl Into<String>) {
+        self.add(FindingLevel::Ok, what.into(), None);
     }
 
     /// Says what is there, unless something was wrong with it.

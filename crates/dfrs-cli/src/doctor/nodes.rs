@@ -2,7 +2,7 @@
 
 use dfrs_proto::conf::Config;
 
-use super::finding::DoctorFindings;
+use super::finding::{DoctorFindings, Topic};
 use super::slurm::{ScontrolRecord, SlurmSettings};
 
 /// How many names are shown.
@@ -53,19 +53,12 @@ pub fn examine(
             "slurmd of another release than slurmctld",
             "upgrade them",
         ),
-        (
-            names(managed, |node| {
-                let is_set = |key| !["", "0"].contains(&node.get(key));
-                is_set("CoreSpecCount") || is_set("CPUSpecList")
-            }),
-            "with CoreSpecCount or CpuSpecList: DFRS's jobs may run on these cores, too",
-            "keep CPU time for the system: as many cores by --reserve-cpu in /etc/default/dfrsd",
-        ),
     ] {
         if let Some(found) = found {
             topic.warning(format!("{what}: {found}"), remedy);
         }
     }
+    reserved_cores(managed, &mut topic);
     if managed.is_empty() {
         topic.error(
             "DFRS's partitions have no nodes",
@@ -73,6 +66,20 @@ pub fn examine(
         );
     }
     topic.done(format!("all {} take work", managed.len()));
+}
+
+/// Says which nodes keep cores from jobs.
+pub fn reserved_cores(managed: &[&ScontrolRecord], topic: &mut Topic) {
+    let reserves = |node: &ScontrolRecord| {
+        let is_set = |key| !["", "0"].contains(&node.get(key));
+        is_set("CoreSpecCount") || is_set("CPUSpecList")
+    };
+    if let Some(found) = names(managed, reserves) {
+        topic.warning(
+            format!("with CoreSpecCount or CpuSpecList: DFRS's jobs may run on these cores, too: {found}"),
+            "keep CPU time for the system: as many cores by --reserve-cpu in /etc/default/dfrsd",
+        );
+    }
 }
 
 /// The names of those, as many as one reads; `None` if there are none.

@@ -16,6 +16,16 @@ impl SlurmSettings {
         Self(pairs.collect())
     }
 
+    /// These; of those that come twice the last counts.
+    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> Self {
+        let pairs = pairs.into_iter();
+        Self(
+            pairs
+                .map(|(key, value)| (key.to_ascii_lowercase(), value))
+                .collect(),
+        )
+    }
+
     /// The value; empty if there is none, or Slurm says `(null)`.
     pub fn get(&self, key: &str) -> &str {
         or_empty(self.0.get(&key.to_ascii_lowercase()))
@@ -49,6 +59,16 @@ pub fn records(text: &str) -> Vec<ScontrolRecord> {
 }
 
 impl ScontrolRecord {
+    /// With these fields.
+    pub fn of<'a>(fields: impl IntoIterator<Item = (&'a str, String)>) -> Self {
+        let fields = fields.into_iter();
+        Self(
+            fields
+                .map(|(key, value)| (key.to_ascii_lowercase(), value))
+                .collect(),
+        )
+    }
+
     /// Words with `=` begin a field, others go on with the last one (`OS=Linux 6.1 ...`). Of fields that come
     /// twice the first counts: what users write, as reasons, comes last.
     fn parse(line: &str) -> Self {

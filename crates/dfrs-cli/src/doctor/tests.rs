@@ -1,4 +1,5 @@
 mod configurations;
+mod files;
 
 use std::collections::BTreeMap;
 use std::io;
