@@ -1,5 +1,5 @@
-//! Which lines of a site's files have to change for DFRS: what the checks refuse is changed, and looked at
-//! again, until nothing is left that a line can change.
+//! Which lines of a site's files have to change for DFRS: what the checks refuse is changed, and all is looked
+//! at again: what is left then no line can change.
 
 use dfrs_core::Bytes;
 use dfrs_proto::conf::{Config, Mode};
@@ -10,8 +10,6 @@ use super::nodes::some_of;
 use super::slurm::ScontrolRecord;
 use crate::site::{LineChange, SlurmConfFiles};
 
-/// How often changed files are looked at again: a change may make another check speak.
-const MAX_ROUNDS: usize = 6;
 /// What takes the place of a burst buffer plugin, where a site has one of its own.
 const WITHHOLDING: &str = "sched_interval=-1,defer,bf_interval=5,bf_max_time=30,bf_continue";
 
@@ -60,19 +58,11 @@ impl ChangePlan {
             changed.ask_for_memory(&partition.name);
         }
         let found = nodes.examine(files, config);
-        let mut left = found.clone();
-        for _ in 0..MAX_ROUNDS {
-            let needed = left
-                .iter()
-                .filter(|finding| is_needed(finding, config.mode));
-            needed.for_each(|finding| change(&mut changed, finding, config));
-            let now = nodes.examine(&changed, config);
-            let is_done = now == left;
-            left = now;
-            if is_done {
-                break;
-            }
-        }
+        let needed = found
+            .iter()
+            .filter(|finding| is_needed(finding, config.mode));
+        needed.for_each(|finding| change(&mut changed, finding, config));
+        let mut left = nodes.examine(&changed, config);
         left.retain(|finding| finding.verdict == Verdict::Refused);
         Self {
             found,

@@ -116,6 +116,7 @@ fn cpus_are_counted_as_slurm_counts_them() {
         ("CPUs=7 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", 32),
         ("CPUs=24 CoresPerSocket=6 ThreadsPerCore=2", 24),
         ("Boards=2 SocketsPerBoard=2 CoresPerSocket=4", 16),
+        ("CPUs=7 CoresPerSocket=2", 2),
         ("CPUs=0 Sockets=0", 1),
         ("CPUs=99999999999999999999", 1),
     ] {
