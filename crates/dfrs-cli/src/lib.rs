@@ -21,6 +21,7 @@ mod site;
 mod status;
 mod study;
 mod top;
+mod trial;
 mod usage;
 
 use std::io::{self, Write};
@@ -49,6 +50,7 @@ enum DfrsCommand {
     Status(status::StatusArguments),
     Study(study::StudyArguments),
     Top(top::TopArguments),
+    Trial(Box<trial::TrialArguments>),
 }
 
 /// The command line as clap knows it, for manual pages and completions.
@@ -79,6 +81,7 @@ pub fn run() -> ExitCode {
         Ok(DfrsCommand::Status(arguments)) => CommandOutcome::of(status::run(&arguments)),
         Ok(DfrsCommand::Study(arguments)) => CommandOutcome::of(study::run(&arguments)),
         Ok(DfrsCommand::Top(arguments)) => CommandOutcome::of(top::run(&arguments)),
+        Ok(DfrsCommand::Trial(arguments)) => CommandOutcome::of(trial::run(&arguments)),
         Err(error) => usage::outcome(&error),
     };
     let written = io::stdout()

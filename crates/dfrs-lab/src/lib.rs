@@ -5,7 +5,8 @@
 //! is decided by their callers. An error is one line: what, where, what to do.
 //!
 //! [`input`] reads traces, journals and dumps of accounting. [`sim`] runs one trace under policies,
-//! [`study`] many traces under many settings, [`replay`] what a site's jobs did, [`reproduce`] the
+//! [`study`] many traces under many settings, [`replay`] what a site's jobs did, [`trial`] the same with DFRS on top of
+//! the site's own queue, [`reproduce`] the
 //! experiments of the papers; [`runs`] executes such work on all cores and keeps what is finished.
 #![forbid(unsafe_code)]
 
@@ -28,5 +29,6 @@ pub mod show;
 pub mod sim;
 pub mod study;
 pub mod summary;
+pub mod trial;
 pub mod usage;
 mod weeks;

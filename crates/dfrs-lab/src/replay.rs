@@ -1,10 +1,10 @@
 //! Replays: what would a site's own month have been under DFRS?
 
-mod compare;
+pub(crate) mod compare;
 mod page;
-mod schedule;
+pub(crate) mod schedule;
 pub mod shadow;
-mod table;
+pub(crate) mod table;
 mod timeline;
 
 use std::path::Path;
@@ -68,13 +68,13 @@ impl ReplayOptions {
     }
 
     /// The policies as they run.
-    fn policies(&self) -> Vec<Scheduler> {
+    pub(crate) fn policies(&self) -> Vec<Scheduler> {
         let complete = |asked: &PolicyArg| self.run.complete(&asked.policy, true);
         self.policies.iter().map(complete).collect()
     }
 
     /// The file, read with these options.
-    fn file<'a>(&'a self, file: &'a Path, strict: bool) -> ReplayFile<'a> {
+    pub(crate) fn file<'a>(&'a self, file: &'a Path, strict: bool) -> ReplayFile<'a> {
         ReplayFile {
             file,
             earlier: &[],
@@ -85,6 +85,11 @@ impl ReplayOptions {
             period: self.run.period,
             strict,
         }
+    }
+
+    /// Draws how jobs can move of which the file does not say it.
+    pub(crate) fn draw_mobility(&self, source: &mut ReplaySource) {
+        self.run.mobility.draw(self.run.seed, &mut source.trace);
     }
 
     /// Refuses policies that cannot run so, and such as have nothing of DFRS.
@@ -104,7 +109,7 @@ impl ReplayOptions {
     }
 
     /// What simulations of this source depend on.
-    fn settings(&self, source: &ReplaySource) -> SimSettings {
+    pub(crate) fn settings(&self, source: &ReplaySource) -> SimSettings {
         let cost = |cost: Option<Cost>| cost.map(|cost| source.in_real_gigabytes(cost));
         SimSettings {
             park_cost: cost(self.run.park_cost),
@@ -136,10 +141,7 @@ impl Replay {
     pub fn new(file: &Path, strict: bool, options: &ReplayOptions) -> Result<Self, String> {
         options.check()?;
         let mut source = source::read_file(&options.file(file, strict))?;
-        options
-            .run
-            .mobility
-            .draw(options.run.seed, &mut source.trace);
+        options.draw_mobility(&mut source);
         let schedules = schedule::all(file, options, &source)?;
         let first = schedules.iter().position(ReplaySchedule::is_dfrs);
         Ok(Self {

@@ -97,6 +97,27 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// The text in lines of at most so many characters, each with a line feed at its end; lines but the first begin with
+/// `indent`. A longer word has a line of its own.
+pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let mut lines = String::new();
+    let mut line = String::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if !line.trim().is_empty() && length > width {
+            lines += &format!("{line}\n");
+            line = indent.to_owned();
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    match line.is_empty() {
+        true => lines,
+        false => lines + &line + "\n",
+    }
+}
+
 /// Seconds in two units at most: `45 s`, `12 min`, `3 h 20 min`, `2 d 5 h`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {
@@ -178,6 +199,15 @@ pub fn seconds_ticks() -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_wrapped_between_words() {
+        assert_eq!(wrapped("one two three", 8, "  "), "one two\n  three\n");
+        assert_eq!(wrapped("one two three", 7, "  "), "one two\n  three\n");
+        assert_eq!(wrapped("one two three", 6, ""), "one\ntwo\nthree\n");
+        assert_eq!(wrapped("sesquipedalian a", 5, ""), "sesquipedalian\na\n");
+        assert_eq!(wrapped("", 5, " "), "");
+    }
 
     #[test]
     fn duration_has_at_most_two_units() {

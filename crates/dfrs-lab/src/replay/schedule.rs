@@ -50,13 +50,8 @@ impl ReplaySchedule {
         Self {
             name,
             scheduler,
-            lost: pairs()
-                .map(|(job, record)| (record.finish.since(job.submit) - job.runtime).seconds())
-                .map(|lost| lost.max(0.0))
-                .collect(),
-            stretch: pairs()
-                .map(|(job, record)| stretch(job, record, STRETCH_BOUND))
-                .collect(),
+            lost: lost_times(trace, &outcome.jobs),
+            stretch: stretches(trace, &outcome.jobs),
             wait: pairs()
                 .map(|(job, record)| record.start.since(job.submit).seconds())
                 .collect(),
@@ -65,6 +60,23 @@ impl ReplaySchedule {
             timeline,
         }
     }
+}
+
+/// Time in the system beyond the run time, for each job, in seconds: what its user sees of the scheduler.
+pub(crate) fn lost_times(trace: &Trace, records: &[JobRecord]) -> Vec<f64> {
+    let pairs = trace.jobs.iter().zip(records);
+    pairs
+        .map(|(job, record)| (record.finish.since(job.submit) - job.runtime).seconds())
+        .map(|lost| lost.max(0.0))
+        .collect()
+}
+
+/// The bounded stretch of each job.
+pub(crate) fn stretches(trace: &Trace, records: &[JobRecord]) -> Vec<f64> {
+    let pairs = trace.jobs.iter().zip(records);
+    pairs
+        .map(|(job, record)| stretch(job, record, STRETCH_BOUND))
+        .collect()
 }
 
 /// The recorded schedule (where it is known), EASY on whole and on shared nodes, and the policies

@@ -2,22 +2,18 @@
 
 use super::Replay;
 use super::compare::Shift;
+use crate::input::source::ReplaySource;
 use crate::show::{aligned, duration, number, percent, sentence};
 use crate::summary::{mean, quantile, share, sorted};
 
 /// A line for each schedule, and below it which jobs are better and which are worse off.
 pub fn table(replay: &Replay) -> String {
     let source = &replay.source;
-    let first = source.first();
-    let mut text = format!(
-        "{}: {} jobs on {} nodes, submitted from {} to {}\n\n",
-        source.kind,
-        number(source.trace.jobs.len()),
-        number(source.nodes as usize),
-        source.clock.show(first, first),
-        source.clock.show(source.last(), first),
-    );
-    let cautions = cautions(replay);
+    let mut text = heading(source) + "\n\n";
+    let cautions = match cautions(source) {
+        lines if lines.is_empty() => lines,
+        lines => format!("\n{lines}"),
+    };
     let heads = [
         "",
         "mean wait",
@@ -52,18 +48,26 @@ pub fn table(replay: &Replay) -> String {
             .collect::<String>()
 }
 
-/// What the numbers above do not have in them, a line each.
-fn cautions(replay: &Replay) -> String {
-    let source = &replay.source;
+/// What is replayed, in a line without its end.
+pub(crate) fn heading(source: &ReplaySource) -> String {
+    let first = source.first();
+    format!(
+        "{}: {} jobs on {} nodes, submitted from {} to {}",
+        source.kind,
+        number(source.trace.jobs.len()),
+        number(source.nodes as usize),
+        source.clock.show(first, first),
+        source.clock.show(source.last(), first),
+    )
+}
+
+/// What the numbers of all schedules do not have in them, a line each.
+pub(crate) fn cautions(source: &ReplaySource) -> String {
     let left_out = source.summary_of_left_out().map(|text| sentence(&text));
     let lines = left_out.iter().chain(&source.not_simulated);
-    let lines: String = lines
+    lines
         .map(|line| line.trim_end_matches('.').to_owned() + ".\n")
-        .collect();
-    match lines.is_empty() {
-        true => lines,
-        false => format!("\n{lines}"),
-    }
+        .collect()
 }
 
 /// In a sentence: how many jobs are done sooner and later than under the schedule at this position.

@@ -73,6 +73,11 @@ impl UsedWithin {
     /// Of the time in which these have jobs.
     pub fn window_of(others: &HeldByOthers) -> Self {
         let (from, until) = others.window();
+        Self::between(from, until)
+    }
+
+    /// Of the time between these.
+    pub fn between(from: Time, until: Time) -> Self {
         Self {
             from,
             until,
@@ -90,14 +95,20 @@ impl UsedWithin {
     }
 
     /// Says in the summary what others alone hold of so many nodes, and both together.
-    pub fn finish(mut self, others: &HeldByOthers, nodes: u32, summary: &mut SimSummary) {
+    pub fn finish(self, others: &HeldByOthers, nodes: u32, summary: &mut SimSummary) {
+        let all = f64::from(nodes) * self.until.since(self.from).seconds();
+        let used = self.node_seconds();
+        let ours = if all > 0.0 { used / all } else { 0.0 };
+        summary.utilization_before = Some(others.utilization());
+        summary.utilization_after = Some(others.utilization() + ours);
+    }
+
+    /// All of it, in nodes times seconds, when there are no more events.
+    pub fn node_seconds(mut self) -> f64 {
         std::mem::take(&mut self.utilization).finish(&mut self.steps);
         self.add_steps();
         self.add_until(self.until);
-        let all = f64::from(nodes) * self.until.since(self.from).seconds();
-        let ours = if all > 0.0 { self.used / all } else { 0.0 };
-        summary.utilization_before = Some(others.utilization());
-        summary.utilization_after = Some(others.utilization() + ours);
+        self.used
     }
 
     fn add_steps(&mut self) {

@@ -1,0 +1,160 @@
+//! Trials: what would last month have been with DFRS on top of the site's own queue, and with all jobs handed over
+//! to it?
+
+mod groups;
+mod idle;
+mod next_steps;
+mod page;
+mod rows;
+mod verdict;
+mod worlds;
+
+use std::path::Path;
+
+use clap::Args;
+use dfrs_core::Policy;
+use dfrs_sim::Scheduler;
+use serde::Serialize;
+
+use crate::input::source::{self, ReplaySource};
+use crate::replay::ReplayOptions;
+pub use groups::MAX_SHORT;
+use groups::TrialGroup;
+use rows::TrialGroupRows;
+use verdict::TrialVerdict;
+use worlds::Worlds;
+
+/// Characters of a line of the page.
+const MAX_WIDTH: usize = 80;
+
+/// What the worlds are called.
+const AS_IT_WAS: &str = "as it was";
+const BACKFILL: &str = "backfill";
+const ON_TOP: &str = "DFRS on top";
+const HANDED_OVER: &str = "handed over";
+
+/// How a file is read, and under what its jobs are simulated.
+#[derive(Args)]
+// As for a replay.
+#[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
+pub struct TrialOptions {
+    #[command(flatten)]
+    replay: ReplayOptions,
+    /// CPUs of a node, for a trace in CSV: under backfill a task has as many whole ones as its CPU need is (4). In a
+    /// dump of sacct --cpus-per-node says it
+    #[arg(long, value_name = "NUMBER", conflicts_with = "cpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    node_cpus: Option<u32>,
+}
+
+impl TrialOptions {
+    /// The policy of DFRS.
+    ///
+    /// # Errors
+    ///
+    /// One line: it cannot run so, is none of DFRS, or there are many.
+    fn policy(&self) -> Result<Policy, String> {
+        self.replay.check()?;
+        match self.replay.policies().as_slice() {
+            [Scheduler::Dfrs(policy)] => Ok(policy.clone()),
+            _ => Err("takes one --policy; dfrs replay compares many".into()),
+        }
+    }
+
+    /// Refuses what cannot run.
+    ///
+    /// # Errors
+    ///
+    /// One line without the command's name.
+    pub fn check(&self) -> Result<(), String> {
+        self.policy().map(|_| ())
+    }
+}
+
+/// What the month was, and what it would have been.
+pub struct Trial {
+    source: ReplaySource,
+    worlds: Worlds,
+    groups: Vec<TrialGroupRows>,
+    verdicts: Vec<TrialVerdict>,
+}
+
+impl Trial {
+    /// Reads the file, and simulates its jobs in all worlds. `strict`: nothing is left out, but refused.
+    ///
+    /// # Errors
+    ///
+    /// One line: what [`TrialOptions::check`] refuses, the file cannot be read, or a simulation fails.
+    pub fn new(file: &Path, strict: bool, options: &TrialOptions) -> Result<Self, String> {
+        let policy = options.policy()?;
+        let replay = &options.replay;
+        let mut source = source::read_file(&replay.file(file, strict))?;
+        if let Some(cpus) = options.node_cpus {
+            source.trace.count_cpus(cpus);
+        }
+        replay.draw_mobility(&mut source);
+        let worlds = worlds::simulate(file, &source, &policy, replay.settings(&source))?;
+        let groups = rows::all(&source, &worlds);
+        let verdicts = vec![
+            verdict::on_world(&groups, ON_TOP, TrialGroup::Short),
+            verdict::on_world(&groups, HANDED_OVER, TrialGroup::All),
+        ];
+        Ok(Self {
+            source,
+            worlds,
+            groups,
+            verdicts,
+        })
+    }
+
+    /// The page of text. `arguments`: the words of the command line that say what is read and how, for the commands of
+    /// the next steps.
+    #[must_use]
+    pub fn page(&self, arguments: &[String]) -> String {
+        page::page(self) + "\n" + &next_steps::text(arguments)
+    }
+
+    /// One object for programs.
+    ///
+    /// # Errors
+    ///
+    /// One line, if a number cannot be written.
+    pub fn json(&self) -> Result<String, String> {
+        let report = TrialReport {
+            version: 1,
+            jobs: self.source.trace.jobs.len(),
+            nodes: self.source.nodes,
+            pauses_on_top: self.worlds.on_top.as_ref().map(worlds::TrialWorld::pauses),
+            pauses_handed_over: self.worlds.handed_over.pauses(),
+            idle: self.worlds.idle.as_ref(),
+            groups: &self.groups,
+            verdicts: &self.verdicts,
+        };
+        serde_json::to_string_pretty(&report)
+            .map(|text| text + "\n")
+            .map_err(|error| error.to_string())
+    }
+
+    /// What was left out, lowered or assumed, a line each.
+    #[must_use]
+    pub fn warnings(&self) -> &str {
+        &self.source.warnings
+    }
+}
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct TrialReport<'a> {
+    /// Of this format.
+    version: u32,
+    /// How many jobs were simulated.
+    jobs: usize,
+    /// On so many nodes.
+    nodes: u32,
+    /// How often jobs of the DFRS partition gave up their places.
+    pauses_on_top: Option<u64>,
+    /// How often jobs gave up their places when DFRS had all.
+    pauses_handed_over: u64,
+    idle: Option<&'a idle::IdleCpu>,
+    groups: &'a [TrialGroupRows],
+    verdicts: &'a [TrialVerdict],
+}
