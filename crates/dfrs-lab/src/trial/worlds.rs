@@ -184,3 +184,93 @@ fn only(trace: &Trace, positions: &[usize]) -> Trace {
         ..*trace
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfrs_core::Time;
+    use dfrs_proto::conf::DEFAULT_POLICY;
+    use dfrs_sim::simulate as simulate_alone;
+    use dfrs_sim::trace::{Model, read};
+
+    /// Two nodes: a job of two hours has one and half of the other, a short one waits for that.
+    const JOBS: &str = "id,submit,tasks,cpu,mem,runtime,limit\n\
+        long,0,2,0.75,0.1,7200,7200\n\
+        short,10,1,0.5,0.1,600,600\n\
+        wide,20,2,1.0,0.1,5000,7200\n\
+        small,30,1,0.25,0.1,7000,7200\n\
+        brief,7300,1,0.5,0.1,60,600\n";
+
+    fn source(text: &str) -> ReplaySource {
+        let trace = read(text.as_bytes(), Model::Processors, true).expect("a trace");
+        ReplaySource {
+            nodes: 2,
+            node_cpus: 1.0,
+            cpus: vec![1.0; trace.trace.jobs.len()],
+            trace: trace.trace,
+            ..ReplaySource::default()
+        }
+    }
+
+    fn worlds(source: &ReplaySource) -> Worlds {
+        let policy: Policy = DEFAULT_POLICY.parse().expect("a policy");
+        simulate(Path::new("jobs"), source, &policy, SimSettings::new(2)).expect("worlds")
+    }
+
+    #[test]
+    fn other_jobs_start_as_in_backfill_of_them_alone_when_dfrs_is_on_top() {
+        let source = source(JOBS);
+        let worlds = worlds(&source);
+        let others = [0, 2, 3];
+        let easy = Scheduler::Batch(Batch::EasyShared);
+        let trace = only(&source.trace, &others);
+        let alone = simulate_alone(&trace, &easy, &SimSettings::new(2), None).expect("a run");
+        let times = |records: &[JobRecord], jobs: &[usize]| -> Vec<(Time, Time)> {
+            let record = |job: &usize| (records[*job].start, records[*job].finish);
+            jobs.iter().map(record).collect()
+        };
+        let on_top = worlds.on_top.expect("short jobs");
+        let expected = times(&alone.jobs, &[0, 1, 2]);
+        assert_eq!(times(&on_top.records, &others), expected);
+        // A test that would pass whatever happens to the short jobs says nothing.
+        assert_ne!(times(&worlds.backfill.records, &others), expected);
+        // They have what the others leave, at once.
+        assert_eq!(on_top.records[1].start, Time::from_seconds(10));
+        assert!(on_top.lost[1] < worlds.backfill.lost[1]);
+    }
+
+    #[test]
+    fn idle_cpu_is_what_nodes_do_not_hold_while_jobs_come() {
+        // From 0 to 100 s: half of a node of two is held for 50 s, and short jobs compute on a quarter for 40 s.
+        let jobs = "id,submit,tasks,cpu,mem,runtime,limit\n\
+            a,0,1,0.5,0.1,50,7200\nb,10,1,0.25,0.1,40,600\nc,100,1,1,0.1,40,600\n";
+        let idle = worlds(&source(jobs)).idle.expect("a time");
+        let close = |one: f64, other: f64| (one - other).abs() < 1e-6;
+        assert!(close(idle.all_hours, 200.0 / 3600.0), "{idle:?}");
+        assert!(close(idle.backfill_leaves, 1.0 - 35.0 / 200.0), "{idle:?}");
+        assert!(
+            close(idle.others_leave.unwrap_or(0.0), 1.0 - 25.0 / 200.0),
+            "{idle:?}"
+        );
+        assert!(
+            close(idle.used_on_top.unwrap_or(0.0), 10.0 / 200.0),
+            "{idle:?}"
+        );
+    }
+
+    #[test]
+    fn there_is_nothing_on_top_when_no_job_is_short() {
+        let long = "id,submit,tasks,cpu,mem,runtime\na,0,1,0.5,0.1,7200\n";
+        let worlds = worlds(&source(long));
+        assert!(worlds.on_top.is_none() && worlds.idle.is_none());
+    }
+
+    #[test]
+    fn all_jobs_may_be_short() {
+        let short = "id,submit,tasks,cpu,mem,runtime\na,0,1,0.5,0.1,70\nb,5,1,0.5,0.1,70\n";
+        let worlds = worlds(&source(short));
+        assert_eq!(worlds.on_top.expect("short jobs").lost, [0.0, 0.0]);
+        let idle = worlds.idle.expect("a time");
+        assert_eq!(idle.others_leave, Some(1.0));
+    }
+}

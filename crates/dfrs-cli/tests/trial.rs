@@ -1,0 +1,166 @@
+//! `dfrs trial` as a site's administrator runs it.
+
+mod common;
+
+use common::{Scratch, dfrs};
+
+const SITE: [&str; 6] = [
+    "--nodes",
+    "2",
+    "--cpus-per-node",
+    "4",
+    "--memory-per-node",
+    "16G",
+];
+
+/// Two nodes are full for two hours from 1000 s on; short jobs wait for them, and a job on both nodes after these.
+fn dump(scratch: &Scratch) -> String {
+    let mut text = String::from(
+        "JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|AllocTRES|TotalCPU|Timelimit|State\n\
+         1|1000|1000|8200|1|4|4G|cpu=4|04:00:00|03:00:00|COMPLETED\n\
+         2|1000|1000|8200|1|3|4G|cpu=3|06:00:00|03:00:00|COMPLETED\n\
+         3|1010|8200|10000|2|8|8G|cpu=8|04:00:00|01:00:00|COMPLETED\n",
+    );
+    for id in 4..14 {
+        let start = if id == 4 { 1100 } else { 10_000 };
+        let end = start + 300;
+        text += &format!(
+            "{id}|{}|{start}|{end}|1|2|1G|cpu=2|00:10:00|00:30:00|COMPLETED\n",
+            1100 + id * 10
+        );
+    }
+    text += "20|2000|2000|2100|1|1|1G|cpu=1,gres/gpu=1|00:01:40|00:30:00|COMPLETED\n";
+    let path = scratch.path("dump.txt");
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+fn tries(arguments: &[&str]) -> (String, String) {
+    let (code, output, errors) = dfrs(&[&["trial"], arguments].concat());
+    assert_eq!(code, 0, "{errors}");
+    (output, errors)
+}
+
+fn fails(arguments: &[&str], words: &str) {
+    let (code, output, errors) = dfrs(&[&["trial"], arguments].concat());
+    assert_eq!((code, output.as_str()), (2, ""), "{errors}");
+    assert!(errors.contains(words), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+}
+
+#[test]
+fn page_answers_what_the_month_would_have_been() {
+    let scratch = Scratch::new("trial-page");
+    let dump = dump(&scratch);
+    let (output, errors) = tries(&[&[dump.as_str()][..], &SITE].concat());
+    for part in [
+        "13 jobs on 2 nodes",
+        "left out of the jobs that ran and ended: 1 of 14",
+        "Short jobs on one node: 10 (76.9% of jobs",
+        "Other jobs on one node: 2 (15.4% of jobs",
+        "Jobs on several nodes: 1 (7.7% of jobs",
+        "All jobs: 13",
+        "Verdict\nDFRS on top: worth a try.",
+        "\nHanded over: ",
+        "dfrs doctor --slurm-conf slurm.conf",
+        "OverSubscribe=FORCE:1 PriorityTier=1",
+    ] {
+        assert!(
+            output.to_lowercase().contains(&part.to_lowercase()),
+            "{part} in {output}"
+        );
+    }
+    for world in ["as it was", "backfill", "DFRS on top", "handed over"] {
+        let begins = |line: &&str| line.starts_with(&format!("  {world}  "));
+        assert_eq!(
+            output.lines().filter(begins).count(),
+            4,
+            "{world}: {output}"
+        );
+    }
+    let is_too_long = |line: &&str| line.chars().count() > 80 && !line.contains(&dump);
+    assert_eq!(output.lines().find(is_too_long), None);
+    assert!(errors.contains("left out, jobs that had GPUs"), "{errors}");
+    // The same again.
+    assert_eq!(tries(&[&[dump.as_str()][..], &SITE].concat()).0, output);
+}
+
+#[test]
+fn command_of_the_next_step_works() {
+    let scratch = Scratch::new("trial-next");
+    let dump = dump(&scratch);
+    let (output, _) = tries(&[&[dump.as_str()][..], &SITE].concat());
+    let start = output.find("  dfrs replay ").expect("a command");
+    let command = output[start..].replace("\\\n", " ");
+    let words: Vec<&str> = command
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    assert_eq!(words.last(), Some(&"page.html"), "{words:?}");
+    let page = scratch.path("page.html");
+    let last = words.len() - 1;
+    let (code, _, errors) = dfrs(&[&words[1..last], &[page.as_str()]].concat());
+    assert_eq!(code, 0, "{errors}");
+}
+
+#[test]
+fn one_object_is_printed_for_programs() {
+    let scratch = Scratch::new("trial-json");
+    let dump = dump(&scratch);
+    let (output, _) = tries(&[&[dump.as_str()][..], &SITE, &["--json"]].concat());
+    let object: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(object["version"], 1);
+    assert_eq!(object["jobs"], 13);
+    assert_eq!(object["groups"][0]["group"], "short");
+    assert_eq!(object["groups"][0]["rows"][1]["world"], "backfill");
+    assert_eq!(object["verdicts"][0]["advice"], "try");
+}
+
+#[test]
+fn trace_without_short_jobs_has_nothing_on_top() {
+    let scratch = Scratch::new("trial-long");
+    let path = scratch.path("jobs.csv");
+    let jobs = "id,submit,tasks,cpu,mem,runtime\n1,0,1,1,0.1,7200\n2,10,2,1,0.1,9000\n";
+    std::fs::write(&path, jobs).expect("a file");
+    let (output, _) = tries(&[&path, "--nodes", "2", "--node-cpus", "8"]);
+    assert!(
+        output.contains("DFRS on top: there are no short jobs on one node."),
+        "{output}"
+    );
+    assert!(
+        !output.contains("  DFRS on top  ") && !output.contains("as it was"),
+        "{output}"
+    );
+    assert!(
+        output.contains("jobs.csv --nodes 2 --output page.html")
+            || output.contains("jobs.csv --nodes 2 \\"),
+        "{output}"
+    );
+}
+
+#[test]
+fn bad_call_is_one_line() {
+    let scratch = Scratch::new("trial-bad");
+    let dump = dump(&scratch);
+    fails(&["/nowhere", "--nodes", "2"], "/nowhere: cannot be opened");
+    fails(&[&dump, "--nodes", "2"], "give --cpus-per-node");
+    let policies = ["--policy", "default", "--policy", "GreedyPM*"];
+    fails(
+        &[&[dump.as_str()][..], &policies].concat(),
+        "dfrs trial: takes one --policy",
+    );
+    fails(
+        &[&dump, "--policy", "FCFS"],
+        "dfrs trial: no --policy is one of DFRS",
+    );
+    fails(
+        &[&[dump.as_str()][..], &SITE, &["--node-cpus", "4"]].concat(),
+        "--node-cpus",
+    );
+    fails(
+        &[&[dump.as_str()][..], &SITE, &["--strict"]].concat(),
+        "leave out --strict",
+    );
+}
