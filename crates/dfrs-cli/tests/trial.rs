@@ -60,7 +60,7 @@ fn page_answers_what_the_month_would_have_been() {
         "Other jobs on one node: 2 (15.4% of jobs",
         "Jobs on several nodes: 1 (7.7% of jobs",
         "All jobs: 13",
-        "Verdict\nDFRS on top: worth a try.",
+        "Verdict\nDFRS on top: worth a try; many jobs gain, and few lose.",
         "\nHanded over: ",
         "dfrs doctor --slurm-conf slurm.conf",
         "OverSubscribe=FORCE:1 PriorityTier=1",
@@ -126,7 +126,7 @@ fn trace_without_short_jobs_has_nothing_on_top() {
     std::fs::write(&path, jobs).expect("a file");
     let (output, _) = tries(&[&path, "--nodes", "2", "--node-cpus", "8"]);
     assert!(
-        output.contains("DFRS on top: there are no short jobs on one node."),
+        output.contains("DFRS on top: nothing to gain; there are no short jobs on one node."),
         "{output}"
     );
     assert!(

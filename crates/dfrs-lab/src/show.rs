@@ -174,6 +174,11 @@ pub fn number(count: usize) -> String {
     thousands(count as u64)
 }
 
+/// A count of events, thousands parted.
+pub fn count(count: u64) -> String {
+    thousands(count)
+}
+
 fn thousands(count: u64) -> String {
     #[allow(clippy::cast_precision_loss)] // exact below 2^53, and nothing counts further
     dfrs_report::decimals(count as f64, 0)

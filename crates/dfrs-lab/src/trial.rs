@@ -22,7 +22,7 @@ pub use groups::MAX_SHORT;
 use groups::TrialGroup;
 use rows::TrialGroupRows;
 use verdict::TrialVerdict;
-use worlds::Worlds;
+use worlds::{TrialWorld, Worlds};
 
 /// Characters of a line of the page.
 const MAX_WIDTH: usize = 80;
@@ -94,9 +94,11 @@ impl Trial {
         replay.draw_mobility(&mut source);
         let worlds = worlds::simulate(file, &source, &policy, replay.settings(&source))?;
         let groups = rows::all(&source, &worlds);
+        let on_top = worlds.on_top.as_ref().map_or(0, TrialWorld::pauses);
+        let handed_over = worlds.handed_over.pauses();
         let verdicts = vec![
-            verdict::on_world(&groups, ON_TOP, TrialGroup::Short),
-            verdict::on_world(&groups, HANDED_OVER, TrialGroup::All),
+            verdict::on_world(&groups, ON_TOP, TrialGroup::Short, on_top),
+            verdict::on_world(&groups, HANDED_OVER, TrialGroup::All, handed_over),
         ];
         Ok(Self {
             source,
@@ -123,7 +125,7 @@ impl Trial {
             version: 1,
             jobs: self.source.trace.jobs.len(),
             nodes: self.source.nodes,
-            pauses_on_top: self.worlds.on_top.as_ref().map(worlds::TrialWorld::pauses),
+            pauses_on_top: self.worlds.on_top.as_ref().map(TrialWorld::pauses),
             pauses_handed_over: self.worlds.handed_over.pauses(),
             idle: self.worlds.idle.as_ref(),
             groups: &self.groups,

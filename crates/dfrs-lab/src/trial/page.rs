@@ -12,21 +12,24 @@ const FAR: f64 = 2.0;
 
 /// The whole page but for the next steps.
 pub fn page(trial: &Trial) -> String {
-    let mut text = wrapped(&(heading(&trial.source) + "."), MAX_WIDTH, "");
+    let mut text = wrapped(&(sentence(&heading(&trial.source)) + "."), MAX_WIDTH, "");
     for caution in cautions(&trial.source).lines() {
         text += &wrapped(caution, MAX_WIDTH, "");
     }
     text + "\n"
         + &table(&trial.groups)
         + "\n"
-        + &wrapped(LEGEND, MAX_WIDTH, "")
+        + &LEGEND.map(|words| wrapped(words, MAX_WIDTH, "")).concat()
         + &notes(trial)
         + "\n"
         + &verdicts(trial)
 }
 
 /// What the words of the table mean.
-const LEGEND: &str = "Lost: time in the system beyond the run time. Stretch: time in the system over run time (of at least 10 s). Sooner, later: done by more than a minute, against backfill; worst: the largest loss. Short: a time limit of at most an hour, or without one such a run time. DFRS on top: short jobs on one node go to a DFRS partition on all nodes, and all others stay with backfill. Handed over: DFRS has all jobs.";
+const LEGEND: [&str; 2] = [
+    "Lost: time beyond the run time. Stretch: time in the system over run time (10 s at least). Done sooner, later: by more than a minute than with backfill; worst: the largest loss. Short: a time limit (without one, a run time) of an hour at most.",
+    "DFRS on top: short jobs on one node go to a DFRS partition on all nodes, which has what backfill leaves; all others stay with backfill. Handed over: DFRS has all jobs.",
+];
 
 /// A block for each kind of jobs, with a row for each world.
 fn table(groups: &[TrialGroupRows]) -> String {
@@ -105,16 +108,17 @@ fn idle(trial: &Trial) -> Option<String> {
         true => "core-hours",
         false => "node-hours",
     };
+    let hours = |share: f64| significant(share * idle.all_hours, 1);
     let mut text = format!(
-        "Idle: while jobs came there were {} {unit}, of which backfill leaves {} idle.",
+        "Idle while jobs came: {} of {} {unit} with backfill.",
+        hours(idle.backfill_leaves),
         significant(idle.all_hours, 1),
-        percent(idle.backfill_leaves)
     );
     if let (Some(leave), Some(used)) = (idle.others_leave, idle.used_on_top) {
         text += &format!(
-            " Without the short jobs it leaves {}, and these use {} on top.",
-            percent(leave),
-            percent(used)
+            " On top the others leave {}, and the short jobs use {} of them.",
+            hours(leave),
+            hours(used)
         );
     }
     Some(text)
@@ -127,7 +131,7 @@ fn far_from_backfill(trial: &Trial) -> Option<String> {
     let backfill = lost(&trial.worlds.backfill.lost);
     (was > FAR * backfill + 60.0).then(|| {
         format!(
-            "As it was jobs lost {} in the mean, under simulated backfill {}: most of their wait was for limits, priorities or nodes that failed, and DFRS does not change that.",
+            "As it was jobs lost {} in the mean, and {} with simulated backfill: what lies between is due to limits, priorities, failures and the simulation, and DFRS does not change it.",
             duration(was),
             duration(backfill)
         )
@@ -138,17 +142,19 @@ fn long_limits(trial: &Trial) -> Option<String> {
     let count = groups::count_of_long_limits(&trial.source.trace);
     (count > 0).then(|| {
         format!(
-            "{} of the other jobs on one node ran for an hour at most with a longer limit; with a shorter one they would be short jobs.",
+            "Other jobs on one node that ran for an hour at most, with a longer limit: {}.",
             number(count)
         )
     })
 }
 
 fn verdicts(trial: &Trial) -> String {
-    let verdict = |verdict: &super::TrialVerdict| {
-        let text = format!("{}: {}", sentence(verdict.world), verdict.text);
-        wrapped(&text, MAX_WIDTH, "  ")
-    };
-    let verdicts: String = trial.verdicts.iter().map(verdict).collect();
-    format!("Verdict\n{verdicts}")
+    let mut text = String::from("Verdict\n");
+    for verdict in &trial.verdicts {
+        text += &wrapped(&verdict.sentence(), MAX_WIDTH, "  ");
+        for numbers in &verdict.numbers {
+            text += &wrapped(&format!("- {numbers}"), MAX_WIDTH, "  ");
+        }
+    }
+    text
 }

@@ -37,6 +37,8 @@ pub struct TrialRow {
     pub world: &'static str,
     /// Time in the system beyond the run time, in seconds: half of the jobs lose no more.
     pub median_lost: f64,
+    /// Its mean.
+    pub mean_lost: f64,
     /// 95 in 100 jobs lose no more.
     pub lost_95: f64,
     /// The stretch, bounded at 10 s.
@@ -112,6 +114,7 @@ fn row(world: &TrialWorld, jobs: &[usize], before: Option<&TrialWorld>) -> Trial
     TrialRow {
         world: world.name,
         median_lost: quantile(&lost, 0.5),
+        mean_lost: mean(lost.iter().copied()),
         lost_95: quantile(&lost, 0.95),
         median_stretch: quantile(&stretch, 0.5),
         mean_stretch: mean(stretch.iter().copied()),

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::groups::TrialGroup;
-use super::rows::{TrialGroupRows, TrialRow};
-use crate::show::{duration, percent, significant};
+use super::rows::TrialGroupRows;
+use crate::show::{count, duration, percent, sentence, significant};
 use crate::summary::share;
 
-/// The mean stretch is worse from this ratio to that of backfill on.
+/// A mean is worse from this ratio to that of backfill on.
 const WORSE: f64 = 1.01;
 
 /// The mean stretch is better up to this ratio to that of backfill.
@@ -26,10 +26,10 @@ const MIN_LOSS: f64 = 6.0 * 3600.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialAdvice {
-    /// The jobs that should gain do not.
-    NothingToGain,
     /// Jobs are worse off.
     DoNot,
+    /// The jobs that should gain do not.
+    NothingToGain,
     /// Some gain and others pay for it.
     Weigh,
     /// Many gain and few lose.
@@ -39,8 +39,8 @@ pub enum TrialAdvice {
 impl TrialAdvice {
     fn words(self) -> &'static str {
         match self {
-            Self::NothingToGain => "nothing to gain",
             Self::DoNot => "do not",
+            Self::NothingToGain => "nothing to gain",
             Self::Weigh => "weigh it",
             Self::Try => "worth a try",
         }
@@ -50,10 +50,10 @@ impl TrialAdvice {
 /// How some jobs are in a world, against backfill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
-    /// Their mean stretch under backfill.
-    pub stretch_before: f64,
-    /// Their mean stretch in this world.
-    pub stretch_after: f64,
+    /// Their mean stretch under backfill, and in this world.
+    pub stretch: (f64, f64),
+    /// Their mean lost time under backfill, and in this world, in seconds.
+    pub lost: (f64, f64),
     /// The share of them that is done more than a minute sooner.
     pub sooner: f64,
     /// The share of them that is done more than a minute later.
@@ -65,48 +65,70 @@ pub struct Evidence {
 impl Evidence {
     /// Of this kind of jobs in the world of this name.
     fn of(group: &TrialGroupRows, world: &str) -> Option<Self> {
-        let before = group.row(super::BACKFILL)?;
-        let after: &TrialRow = group.row(world)?;
+        let (before, after) = (group.row(super::BACKFILL)?, group.row(world)?);
         let shift = after.shift.as_ref()?;
         Some(Self {
-            stretch_before: before.mean_stretch,
-            stretch_after: after.mean_stretch,
+            stretch: (before.mean_stretch, after.mean_stretch),
+            lost: (before.mean_lost, after.mean_lost),
             sooner: share(shift.sooner, group.jobs),
             later: share(shift.later, group.jobs),
             largest_loss: shift.largest_loss,
         })
     }
 
-    fn ratio(&self) -> f64 {
-        self.stretch_after / self.stretch_before
-    }
-
-    fn is_worse(&self) -> bool {
-        self.ratio() >= WORSE
+    fn has_worse_stretch(&self) -> bool {
+        self.stretch.1 >= WORSE * self.stretch.0
     }
 
     fn is_better(&self) -> bool {
-        self.sooner >= MIN_SOONER || self.ratio() <= BETTER
+        self.sooner >= MIN_SOONER || self.stretch.1 <= BETTER * self.stretch.0
+    }
+
+    fn pays(&self) -> bool {
+        self.later >= MIN_LATER && self.later > self.sooner
     }
 }
 
-/// The first rule that applies, in the order of docs/trial.md. `gaining`: the jobs for which it is done; `all`: all jobs.
-pub fn advice(gaining: &Evidence, all: &Evidence) -> TrialAdvice {
-    let loses = |jobs: &Evidence| jobs.is_worse() || jobs.later > jobs.sooner;
-    if loses(gaining) || loses(all) {
-        // Less than that is chance, and nothing is gained either.
-        return match all.later >= MIN_LATER || gaining.is_worse() || all.is_worse() {
-            true => TrialAdvice::DoNot,
-            false => TrialAdvice::NothingToGain,
-        };
-    }
-    if !gaining.is_better() {
-        return TrialAdvice::NothingToGain;
-    }
-    match all.later >= MIN_LATER || all.largest_loss >= MIN_LOSS {
-        true => TrialAdvice::Weigh,
-        false => TrialAdvice::Try,
-    }
+/// The first rule that applies, in the order of docs/trial.md, and its reason. `gaining`: the jobs for which it is
+/// done; `all`: all jobs.
+pub fn advice(gaining: &Evidence, all: &Evidence) -> (TrialAdvice, &'static str) {
+    let rules = [
+        (
+            gaining.has_worse_stretch() || all.has_worse_stretch(),
+            TrialAdvice::DoNot,
+            "the mean stretch is worse",
+        ),
+        (
+            gaining.pays() || all.pays(),
+            TrialAdvice::DoNot,
+            "more jobs are later than sooner",
+        ),
+        (
+            !gaining.is_better(),
+            TrialAdvice::NothingToGain,
+            "backfill is as good",
+        ),
+        (
+            all.lost.1 >= WORSE * all.lost.0 && all.lost.1 - all.lost.0 >= 1.0,
+            TrialAdvice::Weigh,
+            "the mean stretch is better, the mean time lost is worse",
+        ),
+        (
+            all.later >= MIN_LATER,
+            TrialAdvice::Weigh,
+            "many jobs gain, and many pay",
+        ),
+        (
+            all.largest_loss >= MIN_LOSS,
+            TrialAdvice::Weigh,
+            "many jobs gain, and a few lose much",
+        ),
+    ];
+    let first = rules.into_iter().find(|(applies, ..)| *applies);
+    first.map_or(
+        (TrialAdvice::Try, "many jobs gain, and few lose"),
+        |(_, advice, reason)| (advice, reason),
+    )
 }
 
 /// A verdict on one world.
@@ -116,15 +138,26 @@ pub struct TrialVerdict {
     pub world: &'static str,
     /// What to do.
     pub advice: TrialAdvice,
-    /// The same for people, with the numbers from which it follows.
-    pub text: String,
+    /// The rule from which that follows.
+    pub reason: String,
+    /// The numbers from which it follows, a sentence for each kind of jobs.
+    pub numbers: Vec<String>,
 }
 
-/// The verdict on a world that is there for the jobs of one kind.
+impl TrialVerdict {
+    /// The verdict in a sentence.
+    pub fn sentence(&self) -> String {
+        let (world, advice) = (sentence(self.world), self.advice.words());
+        format!("{world}: {advice}; {}.", self.reason)
+    }
+}
+
+/// The verdict on a world that is there for the jobs of one kind. `pauses`: how often jobs gave up their places there.
 pub fn on_world(
     groups: &[TrialGroupRows],
     world: &'static str,
     gaining: TrialGroup,
+    pauses: u64,
 ) -> TrialVerdict {
     let evidence = |group: TrialGroup| {
         let rows = groups.iter().find(|rows| rows.group == group)?;
@@ -134,88 +167,96 @@ pub fn on_world(
         return TrialVerdict {
             world,
             advice: TrialAdvice::NothingToGain,
-            text: format!("There are no {}.", gaining.name()),
+            reason: format!("there are no {}", gaining.name()),
+            numbers: Vec::new(),
         };
     };
-    let advice = advice(&of_gaining, &all);
-    let mut text = format!("{}. {}", advice.words(), sentences(gaining, &of_gaining));
+    let (advice, reason) = advice(&of_gaining, &all);
+    let mut numbers = vec![numbers_of(gaining, &of_gaining)];
     if gaining != TrialGroup::All {
-        text += &format!(" {}", sentences(TrialGroup::All, &all));
+        numbers.push(numbers_of(TrialGroup::All, &all));
     }
-    text += &payers(groups, world);
+    numbers.extend(payers(groups, world));
+    if pauses > 0 {
+        numbers.push(format!(
+            "Jobs gave up their places {} times.",
+            count(pauses)
+        ));
+    }
     TrialVerdict {
         world,
         advice,
-        text,
+        reason: reason.to_owned(),
+        numbers,
     }
 }
 
-/// How these jobs are.
-fn sentences(group: TrialGroup, evidence: &Evidence) -> String {
-    let stretch = |value| significant(value, 3);
+/// How these jobs are, in a sentence.
+fn numbers_of(group: TrialGroup, evidence: &Evidence) -> String {
+    let (stretch, lost) = (evidence.stretch, evidence.lost);
     let worst = match evidence.largest_loss > 0.0 {
         true => format!(", at worst {}", duration(evidence.largest_loss)),
         false => String::new(),
     };
     format!(
-        "Of {} {} are done more than a minute sooner and {} later{worst}; the mean stretch is {}, with backfill {}.",
-        group.name(),
+        "{}: mean stretch {} (backfill {}), mean time lost {} ({}), {} sooner, {} later{worst}.",
+        sentence(group.name()),
+        significant(stretch.1, 3),
+        significant(stretch.0, 3),
+        duration(lost.1),
+        duration(lost.0),
         percent(evidence.sooner),
         percent(evidence.later),
-        stretch(evidence.stretch_after),
-        stretch(evidence.stretch_before),
     )
 }
 
 /// Which kinds of jobs are worse off, if any, in a sentence.
-fn payers(groups: &[TrialGroupRows], world: &str) -> String {
+fn payers(groups: &[TrialGroupRows], world: &str) -> Option<String> {
     let pays = |rows: &&TrialGroupRows| {
-        let evidence = Evidence::of(rows, world);
         rows.group != TrialGroup::All
-            && evidence.is_some_and(|evidence| {
-                evidence.later >= MIN_LATER && evidence.later > evidence.sooner
-            })
+            && Evidence::of(rows, world).is_some_and(|evidence| evidence.pays())
     };
-    let names: Vec<&str> = groups
-        .iter()
-        .filter(pays)
-        .map(|rows| rows.group.name())
-        .collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => format!(" Those who pay: {}.", names.join(", ")),
-    }
+    let payers = groups.iter().filter(pays);
+    let names: Vec<&str> = payers.map(|rows| rows.group.name()).collect();
+    (!names.is_empty())
+        .then(|| format!("More of these are later than sooner: {}.", names.join(", ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::rows::{TrialRow, TrialShift};
 
     /// Nothing differs from backfill.
     const SAME: Evidence = Evidence {
-        stretch_before: 4.0,
-        stretch_after: 4.0,
+        stretch: (4.0, 4.0),
+        lost: (600.0, 600.0),
         sooner: 0.0,
         later: 0.0,
         largest_loss: 0.0,
     };
 
     const GOOD: Evidence = Evidence {
-        stretch_after: 2.0,
+        stretch: (4.0, 2.0),
+        lost: (600.0, 300.0),
         sooner: 0.3,
         ..SAME
     };
 
+    fn of(gaining: Evidence, all: Evidence) -> TrialAdvice {
+        advice(&gaining, &all).0
+    }
+
     #[test]
     fn advice_is_to_try_when_many_gain_and_few_lose() {
-        assert_eq!(advice(&GOOD, &GOOD), TrialAdvice::Try);
+        assert_eq!(of(GOOD, GOOD), TrialAdvice::Try);
         let few = Evidence {
             later: 0.049,
             largest_loss: MIN_LOSS - 1.0,
             ..GOOD
         };
-        assert_eq!(advice(&GOOD, &few), TrialAdvice::Try);
-        assert_eq!(advice(&GOOD, &SAME), TrialAdvice::Try);
+        assert_eq!(of(GOOD, few), TrialAdvice::Try);
+        assert_eq!(of(GOOD, SAME), TrialAdvice::Try);
     }
 
     #[test]
@@ -224,60 +265,73 @@ mod tests {
             later: 0.05,
             ..GOOD
         };
-        let long = Evidence {
+        let much = Evidence {
             later: 0.001,
             largest_loss: MIN_LOSS,
             ..GOOD
         };
-        assert_eq!(advice(&GOOD, &many), TrialAdvice::Weigh);
-        assert_eq!(advice(&GOOD, &long), TrialAdvice::Weigh);
+        let lost = Evidence {
+            lost: (600.0, 606.0),
+            ..GOOD
+        };
+        for all in [many, much, lost] {
+            assert_eq!(of(GOOD, all), TrialAdvice::Weigh);
+        }
+        let hardly = Evidence {
+            lost: (600.0, 605.0),
+            ..GOOD
+        };
+        assert_eq!(of(GOOD, hardly), TrialAdvice::Try);
     }
 
     #[test]
     fn advice_is_against_it_when_stretch_or_most_jobs_are_worse() {
         let worse = Evidence {
-            stretch_after: 4.04,
+            stretch: (4.0, 4.04),
             ..GOOD
         };
-        assert_eq!(advice(&worse, &worse), TrialAdvice::DoNot);
-        assert_eq!(advice(&GOOD, &worse), TrialAdvice::DoNot);
+        assert_eq!(of(worse, worse), TrialAdvice::DoNot);
+        assert_eq!(of(GOOD, worse), TrialAdvice::DoNot);
+        assert_eq!(of(worse, GOOD), TrialAdvice::DoNot);
         let later = Evidence {
             later: 0.31,
             ..GOOD
         };
-        assert_eq!(advice(&later, &later), TrialAdvice::DoNot);
+        assert_eq!(of(GOOD, later), TrialAdvice::DoNot);
+        assert_eq!(of(later, GOOD), TrialAdvice::DoNot);
         let hardly = Evidence {
-            stretch_after: 4.039,
+            stretch: (4.0, 4.039),
             ..GOOD
         };
-        assert_eq!(advice(&hardly, &hardly), TrialAdvice::Try);
+        assert_eq!(of(hardly, hardly), TrialAdvice::Try);
     }
 
     #[test]
     fn advice_is_nothing_to_gain_when_backfill_is_as_good() {
-        assert_eq!(advice(&SAME, &SAME), TrialAdvice::NothingToGain);
+        assert_eq!(of(SAME, SAME), TrialAdvice::NothingToGain);
         let little = Evidence {
-            stretch_after: 3.61,
+            stretch: (4.0, 3.61),
             sooner: 0.049,
             ..SAME
         };
-        assert_eq!(advice(&little, &little), TrialAdvice::NothingToGain);
+        assert_eq!(of(little, little), TrialAdvice::NothingToGain);
         let by_stretch = Evidence {
-            stretch_after: 3.6,
+            stretch: (4.0, 3.6),
             ..little
         };
-        assert_eq!(advice(&by_stretch, &little), TrialAdvice::Try);
+        assert_eq!(of(by_stretch, little), TrialAdvice::Try);
         let by_chance = Evidence {
             later: 0.01,
             ..SAME
         };
-        assert_eq!(advice(&by_chance, &by_chance), TrialAdvice::NothingToGain);
+        assert_eq!(of(by_chance, by_chance), TrialAdvice::NothingToGain);
     }
 
     fn rows(group: TrialGroup, evidence: Evidence) -> TrialGroupRows {
-        let row = |world, mean_stretch, shift| TrialRow {
+        let row = |world, mean_stretch, mean_lost, shift| TrialRow {
             world,
             median_lost: 0.0,
+            mean_lost,
             lost_95: 0.0,
             median_stretch: 1.0,
             mean_stretch,
@@ -285,19 +339,20 @@ mod tests {
         };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // of 1000 jobs
         let count = |share: f64| (share * 1000.0).round() as usize;
-        let shift = super::super::rows::TrialShift {
+        let shift = TrialShift {
             sooner: count(evidence.sooner),
             later: count(evidence.later),
             largest_loss: evidence.largest_loss,
         };
+        let (stretch, lost) = (evidence.stretch, evidence.lost);
         TrialGroupRows {
             group,
             jobs: 1000,
             share_of_jobs: 1.0,
             share_of_cpu: 1.0,
             rows: vec![
-                row(super::super::BACKFILL, evidence.stretch_before, None),
-                row("world", evidence.stretch_after, Some(shift)),
+                row(crate::trial::BACKFILL, stretch.0, lost.0, None),
+                row("world", stretch.1, lost.1, Some(shift)),
             ],
         }
     }
@@ -305,9 +360,9 @@ mod tests {
     #[test]
     fn verdict_has_the_numbers_and_those_that_pay() {
         let paying = Evidence {
+            stretch: (4.0, 5.0),
             later: 0.2,
             largest_loss: 25_200.0,
-            stretch_after: 5.0,
             ..SAME
         };
         let groups = [
@@ -315,26 +370,32 @@ mod tests {
             rows(TrialGroup::SeveralNodes, paying),
             rows(TrialGroup::All, paying),
         ];
-        let verdict = on_world(&groups, "world", TrialGroup::All);
-        assert_eq!(verdict.advice, TrialAdvice::DoNot);
+        let verdict = on_world(&groups, "world", TrialGroup::All, 0);
         assert_eq!(
-            verdict.text,
-            "do not. Of all jobs 0.0% are done more than a minute sooner and 20.0% later, at worst 7 h; the mean stretch is 5.00, with backfill 4.00. Those who pay: jobs on several nodes."
+            verdict.sentence(),
+            "World: do not; the mean stretch is worse."
         );
-        let on_top = on_world(&groups, "world", TrialGroup::Short);
-        assert!(
-            on_top
-                .text
-                .contains("Of short jobs on one node 30.0% are done more than a minute sooner"),
-            "{}",
-            on_top.text
+        assert_eq!(
+            verdict.numbers,
+            [
+                "All jobs: mean stretch 5.00 (backfill 4.00), mean time lost 10 min (10 min), 0.0% sooner, 20.0% later, at worst 7 h.",
+                "More of these are later than sooner: jobs on several nodes."
+            ]
         );
+        let on_top = on_world(&groups, "world", TrialGroup::Short, 1234);
+        assert!(on_top.numbers[0].starts_with("Short jobs on one node: mean stretch 2.00 (backfill 4.00), mean time lost 5 min (10 min), 30.0% sooner, 0.0% later."));
+        let last = on_top.numbers.last().map(String::as_str);
+        assert_eq!(last, Some("Jobs gave up their places 1,234 times."));
     }
 
     #[test]
     fn verdict_says_it_when_there_are_no_such_jobs() {
-        let verdict = on_world(&[rows(TrialGroup::All, GOOD)], "world", TrialGroup::Short);
+        let groups = [rows(TrialGroup::All, GOOD)];
+        let verdict = on_world(&groups, "world", TrialGroup::Short, 0);
         assert_eq!(verdict.advice, TrialAdvice::NothingToGain);
-        assert_eq!(verdict.text, "There are no short jobs on one node.");
+        assert_eq!(
+            verdict.sentence(),
+            "World: nothing to gain; there are no short jobs on one node."
+        );
     }
 }
