@@ -50,13 +50,18 @@ fn words_for_replay(words: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.skip(2);
     while let Some(word) = words.next() {
-        match word.as_str() {
-            "--json" => {}
-            "--node-cpus" => {
-                words.next();
-            }
-            word if word.starts_with("--node-cpus=") => {}
-            _ => kept.push(word),
+        let is_one_of = |option: &&str| word.split('=').next() == Some(option);
+        if word == "--json" {
+            continue;
+        }
+        match ["--node-cpus", "--mobility-on-top"]
+            .iter()
+            .any(|option| is_one_of(&option))
+        {
+            // Its value follows, or is part of the word.
+            true if !word.contains('=') => _ = words.next(),
+            true => {}
+            false => kept.push(word),
         }
     }
     kept
@@ -71,6 +76,7 @@ mod tests {
         let of = |line: &str| words_for_replay(line.split(' ').map(String::from)).join(" ");
         assert_eq!(of("dfrs trial a.csv --json --nodes 4"), "a.csv --nodes 4");
         assert_eq!(of("dfrs trial --node-cpus 8 a.csv"), "a.csv");
+        assert_eq!(of("dfrs trial --mobility-on-top park=1 a.csv"), "a.csv");
         assert_eq!(
             of("dfrs trial --node-cpus=8 a.csv --strict"),
             "a.csv --strict"

@@ -22,12 +22,10 @@ fn dump(scratch: &Scratch) -> String {
          3|1010|8200|10000|2|8|8G|cpu=8|04:00:00|01:00:00|COMPLETED\n",
     );
     for id in 4..14 {
-        let start = if id == 4 { 1100 } else { 10_000 };
+        let submit = 1100 + id * 10;
+        let start = if id == 4 { submit } else { 10_000 };
         let end = start + 300;
-        text += &format!(
-            "{id}|{}|{start}|{end}|1|2|1G|cpu=2|00:10:00|00:30:00|COMPLETED\n",
-            1100 + id * 10
-        );
+        text += &format!("{id}|{submit}|{start}|{end}|1|2|1G|cpu=2|00:10:00|00:30:00|COMPLETED\n");
     }
     text += "20|2000|2000|2100|1|1|1G|cpu=1,gres/gpu=1|00:01:40|00:30:00|COMPLETED\n";
     let path = scratch.path("dump.txt");
@@ -64,6 +62,7 @@ fn page_answers_what_the_month_would_have_been() {
         "\nHanded over: ",
         "dfrs doctor --slurm-conf slurm.conf",
         "OverSubscribe=FORCE:1 PriorityTier=1",
+        "Partition=short Mobility=restart",
     ] {
         assert!(
             output.to_lowercase().contains(&part.to_lowercase()),
@@ -116,6 +115,32 @@ fn one_object_is_printed_for_programs() {
     assert_eq!(object["groups"][0]["group"], "short");
     assert_eq!(object["groups"][0]["rows"][1]["world"], "backfill");
     assert_eq!(object["verdicts"][0]["advice"], "try");
+}
+
+#[test]
+fn mobility_on_top_is_of_the_short_jobs_alone() {
+    let scratch = Scratch::new("trial-mobility");
+    let path = scratch.path("jobs.csv");
+    // A node; the long job takes all of it from 60 s to 7260 s, when the short one has run for a minute.
+    let jobs =
+        "id,submit,tasks,cpu,mem,runtime,limit\n1,0,1,0.5,0.1,600,3600\n2,60,1,1,0.1,7200,9000\n";
+    std::fs::write(&path, jobs).expect("a file");
+    let lost = |mobility: &str| {
+        let (output, _) = tries(&[
+            &path,
+            "--nodes",
+            "1",
+            "--json",
+            "--mobility-on-top",
+            mobility,
+        ]);
+        let object: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+        let rows = &object["groups"][0]["rows"];
+        assert_eq!(rows[1]["world"], "DFRS on top");
+        rows[1]["mean_lost"].as_f64().expect("a number")
+    };
+    // It loses the minute that it has run, or keeps it.
+    assert_eq!((lost("restart=1"), lost("park=1")), (7260.0, 7200.0));
 }
 
 #[test]

@@ -12,8 +12,8 @@ use std::path::Path;
 use clap::Args;
 use dfrs_core::{Mobility, Policy, RunTimeHint, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
-use dfrs_sim::trace::MAX_NODES;
-use dfrs_sim::{Batch, Cost, Estimates, Scheduler, SimSettings};
+use dfrs_sim::trace::{MAX_NODES, Trace};
+use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
 
 use crate::input::source::{self, ReplayFile, ReplaySource};
 use crate::input::{SiteOptions, SwfModel};
@@ -39,7 +39,7 @@ pub struct ReplayOptions {
     #[arg(long = "policy", value_name = "NAME", default_value = DEFAULT_POLICY)]
     policies: Vec<PolicyArg>,
     #[command(flatten)]
-    run: RunOptions,
+    pub(crate) run: RunOptions,
     /// What the processors and the memory of an SWF trace are on nodes
     #[arg(long, value_enum, default_value_t = SwfModel::Processors)]
     model: SwfModel,
@@ -88,8 +88,8 @@ impl ReplayOptions {
     }
 
     /// Draws how jobs can move of which the file does not say it.
-    pub(crate) fn draw_mobility(&self, source: &mut ReplaySource) {
-        self.run.mobility.draw(self.run.seed, &mut source.trace);
+    pub(crate) fn draw(&self, mobility: &MobilityShares, trace: &mut Trace) {
+        mobility.draw(self.run.seed, trace);
     }
 
     /// Refuses policies that cannot run so, and such as have nothing of DFRS.
@@ -141,7 +141,7 @@ impl Replay {
     pub fn new(file: &Path, strict: bool, options: &ReplayOptions) -> Result<Self, String> {
         options.check()?;
         let mut source = source::read_file(&options.file(file, strict))?;
-        options.draw_mobility(&mut source);
+        options.draw(&options.run.mobility, &mut source.trace);
         let schedules = schedule::all(file, options, &source)?;
         let first = schedules.iter().position(ReplaySchedule::is_dfrs);
         Ok(Self {

@@ -13,7 +13,8 @@ use std::path::Path;
 
 use clap::Args;
 use dfrs_core::Policy;
-use dfrs_sim::Scheduler;
+use dfrs_sim::trace::Trace;
+use dfrs_sim::{MobilityShares, Scheduler};
 use serde::Serialize;
 
 use crate::input::source::{self, ReplaySource};
@@ -40,6 +41,10 @@ const HANDED_OVER: &str = "handed over";
 pub struct TrialOptions {
     #[command(flatten)]
     replay: ReplayOptions,
+    /// How short jobs can move in the world in which DFRS is on top, as --mobility: a parked job would wait for the one
+    /// node where its memory is, however long others have it
+    #[arg(long, value_name = "KIND=SHARE,…", default_value = "restart=1")]
+    mobility_on_top: MobilityShares,
     /// CPUs of a node, for a trace in CSV: under backfill a task has as many whole ones as its CPU need is (4). In a
     /// dump of sacct --cpus-per-node says it
     #[arg(long, value_name = "NUMBER", conflicts_with = "cpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -91,8 +96,10 @@ impl Trial {
         if let Some(cpus) = options.node_cpus {
             source.trace.count_cpus(cpus);
         }
-        replay.draw_mobility(&mut source);
-        let worlds = worlds::simulate(file, &source, &policy, replay.settings(&source))?;
+        replay.draw(&replay.run.mobility, &mut source.trace);
+        let on_top = |trace: &mut Trace| replay.draw(&options.mobility_on_top, trace);
+        let settings = replay.settings(&source);
+        let worlds = worlds::simulate(file, &source, (&policy, settings), &on_top)?;
         let groups = rows::all(&source, &worlds);
         let on_top = worlds.on_top.as_ref().map_or(0, TrialWorld::pauses);
         let handed_over = worlds.handed_over.pauses();
@@ -112,7 +119,7 @@ impl Trial {
     /// the next steps.
     #[must_use]
     pub fn page(&self, arguments: &[String]) -> String {
-        page::page(self) + "\n" + &next_steps::text(arguments)
+        page::page(self) + "\n" + &next_steps::text(&self.verdicts, arguments)
     }
 
     /// One object for programs.

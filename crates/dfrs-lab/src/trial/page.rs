@@ -2,6 +2,7 @@
 
 use super::groups::{self, TrialGroup};
 use super::rows::{TrialGroupRows, TrialRow};
+use super::verdict::TrialVerdict;
 use super::{MAX_WIDTH, Trial};
 use crate::replay::table::{cautions, heading};
 use crate::show::{aligned, brief, duration, number, percent, sentence, significant, wrapped};
@@ -19,36 +20,33 @@ pub fn page(trial: &Trial) -> String {
     text + "\n"
         + &table(&trial.groups)
         + "\n"
-        + &LEGEND.map(|words| wrapped(words, MAX_WIDTH, "")).concat()
+        + &wrapped(LEGEND, MAX_WIDTH, "")
         + &notes(trial)
         + "\n"
         + &verdicts(trial)
 }
 
 /// What the words of the table mean.
-const LEGEND: [&str; 2] = [
-    "Lost: time beyond the run time. Stretch: time in the system over run time (10 s at least). Done sooner, later: by more than a minute than with backfill; worst: the largest loss. Short: a time limit (without one, a run time) of an hour at most.",
-    "DFRS on top: short jobs on one node go to a DFRS partition on all nodes, which has what backfill leaves; all others stay with backfill. Handed over: DFRS has all jobs.",
+const LEGEND: &str = "Lost: time beyond the run time. Stretch: time in the system over run time (10 s at least). Sooner, later: done by more than a minute, against backfill; worst: the largest loss. Short: a time limit (without one, a run time) of an hour at most. DFRS on top: short jobs on one node have what backfill of all others leaves. Handed over: DFRS has all jobs.";
+
+/// The heads of the table's columns.
+const HEADS: [[&str; 9]; 2] = [
+    ["", "lost:", "", "", "stretch:", "", "", "", ""],
+    [
+        "", "median", "mean", "95%", "median", "mean", "sooner", "later", "worst",
+    ],
 ];
 
 /// A block for each kind of jobs, with a row for each world.
 fn table(groups: &[TrialGroupRows]) -> String {
-    let mut rows = vec![
-        ["", "lost:", "", "stretch:", "", "done", "done", ""],
-        [
-            "", "median", "95%", "median", "mean", "sooner", "later", "worst",
-        ],
-    ]
-    .into_iter()
-    .map(|row| row.map(String::from).to_vec())
-    .collect::<Vec<_>>();
+    let mut rows: Vec<Vec<String>> = HEADS.map(|row| row.map(String::from).to_vec()).to_vec();
     for group in groups {
         rows.extend(group.rows.iter().map(|row| cells(group, row)));
     }
     let aligned = aligned(&rows);
     let mut lines = aligned.lines().map(str::trim_end);
     let mut text = String::new();
-    for line in lines.by_ref().take(2) {
+    for line in lines.by_ref().take(HEADS.len()) {
         text += &format!("{line}\n");
     }
     for group in groups {
@@ -77,6 +75,7 @@ fn cells(group: &TrialGroupRows, row: &TrialRow) -> Vec<String> {
     let mut cells = vec![
         format!("  {}", row.world),
         brief(row.median_lost),
+        brief(row.mean_lost),
         brief(row.lost_95),
         significant(row.median_stretch, 3),
         significant(row.mean_stretch, 3),
@@ -148,13 +147,12 @@ fn long_limits(trial: &Trial) -> Option<String> {
     })
 }
 
+/// A paragraph for each.
 fn verdicts(trial: &Trial) -> String {
-    let mut text = String::from("Verdict\n");
-    for verdict in &trial.verdicts {
-        text += &wrapped(&verdict.sentence(), MAX_WIDTH, "  ");
-        for numbers in &verdict.numbers {
-            text += &wrapped(&format!("- {numbers}"), MAX_WIDTH, "  ");
-        }
-    }
-    text
+    let paragraph = |verdict: &TrialVerdict| {
+        let words = format!("{} {}", verdict.sentence(), verdict.numbers.join(" "));
+        wrapped(&words, MAX_WIDTH, "  ")
+    };
+    let paragraphs: String = trial.verdicts.iter().map(paragraph).collect();
+    format!("Verdict\n{paragraphs}")
 }

@@ -37,6 +37,11 @@ pub enum TrialAdvice {
 }
 
 impl TrialAdvice {
+    /// Whether it is a step to take, or to think about.
+    pub fn is_for_it(self) -> bool {
+        matches!(self, Self::Weigh | Self::Try)
+    }
+
     fn words(self) -> &'static str {
         match self {
             Self::DoNot => "do not",
@@ -176,7 +181,7 @@ pub fn on_world(
     if gaining != TrialGroup::All {
         numbers.push(numbers_of(TrialGroup::All, &all));
     }
-    numbers.extend(payers(groups, world));
+    numbers.extend(payers(groups, world, gaining));
     if pauses > 0 {
         numbers.push(format!(
             "Jobs gave up their places {} times.",
@@ -199,7 +204,7 @@ fn numbers_of(group: TrialGroup, evidence: &Evidence) -> String {
         false => String::new(),
     };
     format!(
-        "{}: mean stretch {} (backfill {}), mean time lost {} ({}), {} sooner, {} later{worst}.",
+        "{}: mean stretch {} (backfill {}), mean loss {} ({}), {} sooner, {} later{worst}.",
         sentence(group.name()),
         significant(stretch.1, 3),
         significant(stretch.0, 3),
@@ -210,16 +215,25 @@ fn numbers_of(group: TrialGroup, evidence: &Evidence) -> String {
     )
 }
 
-/// Which kinds of jobs are worse off, if any, in a sentence.
-fn payers(groups: &[TrialGroupRows], world: &str) -> Option<String> {
-    let pays = |rows: &&TrialGroupRows| {
-        rows.group != TrialGroup::All
-            && Evidence::of(rows, world).is_some_and(|evidence| evidence.pays())
-    };
-    let payers = groups.iter().filter(pays);
-    let names: Vec<&str> = payers.map(|rows| rows.group.name()).collect();
-    (!names.is_empty())
-        .then(|| format!("More of these are later than sooner: {}.", names.join(", ")))
+/// Which kinds of jobs but these are worse off, a sentence each.
+fn payers(groups: &[TrialGroupRows], world: &str, gaining: TrialGroup) -> Vec<String> {
+    let others = groups
+        .iter()
+        .filter(|rows| rows.group != TrialGroup::All && rows.group != gaining);
+    let paying = others.filter_map(|rows| {
+        let evidence = Evidence::of(rows, world)?;
+        evidence.pays().then(|| {
+            format!(
+                "Worse off: {}, {} sooner, {} later, mean loss {} ({}).",
+                rows.group.name(),
+                percent(evidence.sooner),
+                percent(evidence.later),
+                duration(evidence.lost.1),
+                duration(evidence.lost.0),
+            )
+        })
+    });
+    paying.collect()
 }
 
 #[cfg(test)]
@@ -378,12 +392,14 @@ mod tests {
         assert_eq!(
             verdict.numbers,
             [
-                "All jobs: mean stretch 5.00 (backfill 4.00), mean time lost 10 min (10 min), 0.0% sooner, 20.0% later, at worst 7 h.",
-                "More of these are later than sooner: jobs on several nodes."
+                "All jobs: mean stretch 5.00 (backfill 4.00), mean loss 10 min (10 min), 0.0% sooner, 20.0% later, at worst 7 h.",
+                "Worse off: jobs on several nodes, 0.0% sooner, 20.0% later, mean loss 10 min (10 min)."
             ]
         );
+        let of_several = on_world(&groups, "world", TrialGroup::SeveralNodes, 0);
+        assert_eq!(of_several.numbers.len(), 2, "{:?}", of_several.numbers);
         let on_top = on_world(&groups, "world", TrialGroup::Short, 1234);
-        assert!(on_top.numbers[0].starts_with("Short jobs on one node: mean stretch 2.00 (backfill 4.00), mean time lost 5 min (10 min), 30.0% sooner, 0.0% later."));
+        assert!(on_top.numbers[0].starts_with("Short jobs on one node: mean stretch 2.00 (backfill 4.00), mean loss 5 min (10 min), 30.0% sooner, 0.0% later."));
         let last = on_top.numbers.last().map(String::as_str);
         assert_eq!(last, Some("Jobs gave up their places 1,234 times."));
     }

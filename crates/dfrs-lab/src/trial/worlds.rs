@@ -65,10 +65,15 @@ struct TrialRun<'a> {
     source: &'a ReplaySource,
     policy: &'a Policy,
     settings: SimSettings,
+    draw_on_top: &'a DrawMobility<'a>,
     bar: ProgressBar,
 }
 
-/// Simulates the worlds side by side. `file` is the source's, for errors.
+/// Says how the jobs of a trace can move.
+pub type DrawMobility<'a> = dyn Fn(&mut Trace) + Sync + 'a;
+
+/// Simulates the worlds side by side. `file` is the source's, for errors; `draw_on_top` says how the short jobs can
+/// move where DFRS is on top.
 ///
 /// # Errors
 ///
@@ -76,13 +81,14 @@ struct TrialRun<'a> {
 pub fn simulate(
     file: &Path,
     source: &ReplaySource,
-    policy: &Policy,
-    settings: SimSettings,
+    (policy, settings): (&Policy, SimSettings),
+    draw_on_top: &DrawMobility,
 ) -> Result<Worlds, String> {
     let run = &TrialRun {
         source,
         policy,
         settings,
+        draw_on_top,
         bar: progress::bar("trial", "jobs", 3 * source.trace.jobs.len(), 0),
     };
     let (backfill, on_top, handed_over) = thread::scope(|scope| {
@@ -153,7 +159,8 @@ impl TrialRun<'_> {
         let others_trace = only(&self.source.trace, &others);
         let held = HeldByOthers::run(&others_trace, &self.settings).map_err(failed)?;
         self.bar.inc(others.len() as u64);
-        let trace = only(&self.source.for_dfrs(), &short);
+        let mut trace = only(&self.source.for_dfrs(), &short);
+        (self.draw_on_top)(&mut trace);
         let mut used = UsedWithin::between(self.source.first(), self.source.last());
         let mut sink = |event: &JournalEvent| {
             used.take(event);
@@ -214,7 +221,13 @@ mod tests {
 
     fn worlds(source: &ReplaySource) -> Worlds {
         let policy: Policy = DEFAULT_POLICY.parse().expect("a policy");
-        simulate(Path::new("jobs"), source, &policy, SimSettings::new(2)).expect("worlds")
+        simulate(
+            Path::new("jobs"),
+            source,
+            (&policy, SimSettings::new(2)),
+            &|_| (),
+        )
+        .expect("worlds")
     }
 
     #[test]
