@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dfrs_lab::trial::{Trial, TrialOptions};
+use dfrs_lab::trial::{SiteTrial, TrialOptions};
 
 /// Says on one page what last month would have been with DFRS on top of the site's own queue.
 ///
@@ -37,7 +37,7 @@ pub fn run(arguments: &TrialArguments) -> Result<(String, String), String> {
     options
         .check()
         .map_err(|error| format!("dfrs trial: {error}"))?;
-    let trial = Trial::new(&arguments.file, arguments.strict, options)?;
+    let trial = SiteTrial::new(&arguments.file, arguments.strict, options)?;
     let output = match arguments.json {
         true => trial.json()?,
         false => trial.page(&words_for_replay(std::env::args())),
@@ -50,18 +50,16 @@ fn words_for_replay(words: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.skip(2);
     while let Some(word) = words.next() {
-        let is_one_of = |option: &&str| word.split('=').next() == Some(option);
-        if word == "--json" {
-            continue;
-        }
-        match ["--node-cpus", "--mobility-on-top"]
-            .iter()
-            .any(|option| is_one_of(&option))
-        {
-            // Its value follows, or is part of the word.
-            true if !word.contains('=') => _ = words.next(),
-            true => {}
-            false => kept.push(word),
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (word.as_str(), None),
+        };
+        match (option, value) {
+            ("--json", _) => {}
+            ("--node-cpus" | "--mobility-on-top", Some(_)) => {}
+            // Its value is the next word.
+            ("--node-cpus" | "--mobility-on-top", None) => _ = words.next(),
+            _ => kept.push(word),
         }
     }
     kept

@@ -151,7 +151,7 @@ fn trace_without_short_jobs_has_nothing_on_top() {
     std::fs::write(&path, jobs).expect("a file");
     let (output, _) = tries(&[&path, "--nodes", "2", "--node-cpus", "8"]);
     assert!(
-        output.contains("DFRS on top: nothing to gain; there are no short jobs on one node."),
+        output.contains("DFRS on top: nothing to gain; too few are short jobs on one node: 0."),
         "{output}"
     );
     assert!(

@@ -76,14 +76,14 @@ impl TrialOptions {
 }
 
 /// What the month was, and what it would have been.
-pub struct Trial {
+pub struct SiteTrial {
     source: ReplaySource,
     worlds: Worlds,
     groups: Vec<TrialGroupRows>,
     verdicts: Vec<TrialVerdict>,
 }
 
-impl Trial {
+impl SiteTrial {
     /// Reads the file, and simulates its jobs in all worlds. `strict`: nothing is left out, but refused.
     ///
     /// # Errors

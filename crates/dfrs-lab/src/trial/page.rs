@@ -3,7 +3,7 @@
 use super::groups::{self, TrialGroup};
 use super::rows::{TrialGroupRows, TrialRow};
 use super::verdict::TrialVerdict;
-use super::{MAX_WIDTH, Trial};
+use super::{MAX_WIDTH, SiteTrial};
 use crate::replay::table::{cautions, heading};
 use crate::show::{aligned, brief, duration, number, percent, sentence, significant, wrapped};
 use crate::summary::{mean, share};
@@ -12,7 +12,7 @@ use crate::summary::{mean, share};
 const FAR: f64 = 2.0;
 
 /// The whole page but for the next steps.
-pub fn page(trial: &Trial) -> String {
+pub fn page(trial: &SiteTrial) -> String {
     let mut text = wrapped(&(sentence(&heading(&trial.source)) + "."), MAX_WIDTH, "");
     for caution in cautions(&trial.source).lines() {
         text += &wrapped(caution, MAX_WIDTH, "");
@@ -95,13 +95,13 @@ fn cells(group: &TrialGroupRows, row: &TrialRow) -> Vec<String> {
 }
 
 /// What else the numbers say, a paragraph each.
-fn notes(trial: &Trial) -> String {
+fn notes(trial: &SiteTrial) -> String {
     let notes = [idle(trial), far_from_backfill(trial), long_limits(trial)];
     let notes = notes.into_iter().flatten();
     notes.map(|note| wrapped(&note, MAX_WIDTH, "")).collect()
 }
 
-fn idle(trial: &Trial) -> Option<String> {
+fn idle(trial: &SiteTrial) -> Option<String> {
     let idle = trial.worlds.idle.as_ref()?;
     let unit = match trial.source.node_cpus > 1.0 {
         true => "core-hours",
@@ -124,7 +124,7 @@ fn idle(trial: &Trial) -> Option<String> {
 }
 
 /// Jobs waited for something other than room, which no scheduler here knows.
-fn far_from_backfill(trial: &Trial) -> Option<String> {
+fn far_from_backfill(trial: &SiteTrial) -> Option<String> {
     let lost = |lost: &[f64]| mean(lost.iter().copied());
     let was = lost(&trial.worlds.as_it_was.as_ref()?.lost);
     let backfill = lost(&trial.worlds.backfill.lost);
@@ -137,7 +137,7 @@ fn far_from_backfill(trial: &Trial) -> Option<String> {
     })
 }
 
-fn long_limits(trial: &Trial) -> Option<String> {
+fn long_limits(trial: &SiteTrial) -> Option<String> {
     let count = groups::count_of_long_limits(&trial.source.trace);
     (count > 0).then(|| {
         format!(
@@ -148,7 +148,7 @@ fn long_limits(trial: &Trial) -> Option<String> {
 }
 
 /// A paragraph for each.
-fn verdicts(trial: &Trial) -> String {
+fn verdicts(trial: &SiteTrial) -> String {
     let paragraph = |verdict: &TrialVerdict| {
         let words = format!("{} {}", verdict.sentence(), verdict.numbers.join(" "));
         wrapped(&words, MAX_WIDTH, "  ")

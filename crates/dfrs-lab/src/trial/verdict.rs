@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::groups::TrialGroup;
 use super::rows::TrialGroupRows;
-use crate::show::{count, duration, percent, sentence, significant};
+use crate::show::{count, duration, number, percent, sentence, significant};
 use crate::summary::share;
 
 /// A mean is worse from this ratio to that of backfill on.
@@ -21,6 +21,12 @@ const MIN_LATER: f64 = 0.05;
 
 /// From this loss of a single job on, its user complains, in seconds.
 const MIN_LOSS: f64 = 6.0 * 3600.0;
+
+/// Fewer jobs than these say nothing.
+const MIN_JOBS: usize = 10;
+
+/// A smaller share of all jobs is not worth a change.
+const MIN_SHARE: f64 = 0.01;
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -85,12 +91,26 @@ impl Evidence {
         self.stretch.1 >= WORSE * self.stretch.0
     }
 
+    fn has_better_stretch(&self) -> bool {
+        self.stretch.1 <= BETTER * self.stretch.0
+    }
+
+    /// A second in the mean is none.
+    fn loses_more(&self) -> bool {
+        self.lost.1 >= WORSE * self.lost.0 && self.lost.1 - self.lost.0 >= 1.0
+    }
+
     fn is_better(&self) -> bool {
-        self.sooner >= MIN_SOONER || self.stretch.1 <= BETTER * self.stretch.0
+        self.sooner >= MIN_SOONER || self.has_better_stretch()
     }
 
     fn pays(&self) -> bool {
         self.later >= MIN_LATER && self.later > self.sooner
+    }
+
+    /// It pays, and in the mean it gets nothing for that.
+    fn pays_for_nothing(&self) -> bool {
+        self.pays() && (!self.has_better_stretch() || self.loses_more())
     }
 }
 
@@ -104,7 +124,7 @@ pub fn advice(gaining: &Evidence, all: &Evidence) -> (TrialAdvice, &'static str)
             "the mean stretch is worse",
         ),
         (
-            gaining.pays() || all.pays(),
+            gaining.pays_for_nothing() || all.pays_for_nothing(),
             TrialAdvice::DoNot,
             "more jobs are later than sooner",
         ),
@@ -114,7 +134,7 @@ pub fn advice(gaining: &Evidence, all: &Evidence) -> (TrialAdvice, &'static str)
             "backfill is as good",
         ),
         (
-            all.lost.1 >= WORSE * all.lost.0 && all.lost.1 - all.lost.0 >= 1.0,
+            all.loses_more(),
             TrialAdvice::Weigh,
             "the mean stretch is better, the mean time lost is worse",
         ),
@@ -164,15 +184,17 @@ pub fn on_world(
     gaining: TrialGroup,
     pauses: u64,
 ) -> TrialVerdict {
-    let evidence = |group: TrialGroup| {
-        let rows = groups.iter().find(|rows| rows.group == group)?;
-        Evidence::of(rows, world)
-    };
-    let (Some(of_gaining), Some(all)) = (evidence(gaining), evidence(TrialGroup::All)) else {
+    let rows = |group: TrialGroup| groups.iter().find(|rows| rows.group == group);
+    let evidence = |group: TrialGroup| Evidence::of(rows(group)?, world);
+    let (jobs, part) = rows(gaining).map_or((0, 0.0), |rows| (rows.jobs, rows.share_of_jobs));
+    let enough = jobs >= MIN_JOBS && part >= MIN_SHARE;
+    let (true, Some(of_gaining), Some(all)) =
+        (enough, evidence(gaining), evidence(TrialGroup::All))
+    else {
         return TrialVerdict {
             world,
             advice: TrialAdvice::NothingToGain,
-            reason: format!("there are no {}", gaining.name()),
+            reason: format!("too few are {}: {}", gaining.name(), number(jobs)),
             numbers: Vec::new(),
         };
     };
@@ -309,10 +331,16 @@ mod tests {
         assert_eq!(of(worse, GOOD), TrialAdvice::DoNot);
         let later = Evidence {
             later: 0.31,
+            lost: (600.0, 606.0),
             ..GOOD
         };
         assert_eq!(of(GOOD, later), TrialAdvice::DoNot);
         assert_eq!(of(later, GOOD), TrialAdvice::DoNot);
+        let paid = Evidence {
+            lost: (600.0, 605.0),
+            ..later
+        };
+        assert_eq!(of(paid, paid), TrialAdvice::Weigh);
         let hardly = Evidence {
             stretch: (4.0, 4.039),
             ..GOOD
@@ -405,13 +433,21 @@ mod tests {
     }
 
     #[test]
-    fn verdict_says_it_when_there_are_no_such_jobs() {
+    fn verdict_says_it_when_such_jobs_are_too_few() {
+        let mut groups = [rows(TrialGroup::All, GOOD), rows(TrialGroup::Short, GOOD)];
+        let advice =
+            |groups: &[TrialGroupRows]| on_world(groups, "world", TrialGroup::Short, 0).advice;
+        assert_eq!(advice(&groups), TrialAdvice::Try);
+        groups[1].jobs = 9;
+        assert_eq!(advice(&groups), TrialAdvice::NothingToGain);
+        (groups[1].jobs, groups[1].share_of_jobs) = (10, 0.009);
+        assert_eq!(advice(&groups), TrialAdvice::NothingToGain);
         let groups = [rows(TrialGroup::All, GOOD)];
         let verdict = on_world(&groups, "world", TrialGroup::Short, 0);
         assert_eq!(verdict.advice, TrialAdvice::NothingToGain);
         assert_eq!(
             verdict.sentence(),
-            "World: nothing to gain; there are no short jobs on one node."
+            "World: nothing to gain; too few are short jobs on one node: 0."
         );
     }
 }
