@@ -58,7 +58,7 @@ fn page_answers_what_the_month_would_have_been() {
         "Other jobs on one node: 2 (15.4% of jobs",
         "Jobs on several nodes: 1 (7.7% of jobs",
         "All jobs: 13",
-        "Verdict\nDFRS on top: worth a try; many jobs gain, and few lose.",
+        "Verdict\nDFRS on top: worth a try; jobs gain, and few lose.",
         "\nHanded over: ",
         "dfrs doctor --slurm-conf slurm.conf",
         "OverSubscribe=FORCE:1 PriorityTier=1",

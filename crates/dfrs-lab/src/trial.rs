@@ -1,6 +1,7 @@
 //! Trials: what would last month have been with DFRS on top of the site's own queue, and with all jobs handed over
 //! to it?
 
+mod advice;
 mod groups;
 mod idle;
 mod next_steps;

@@ -76,7 +76,7 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::verdict::TrialAdvice;
+    use crate::trial::advice::TrialAdvice;
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(String::from).collect()
