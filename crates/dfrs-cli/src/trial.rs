@@ -17,6 +17,7 @@ use dfrs_lab::trial::{SiteTrial, TrialOptions};
 #[derive(Args)]
 // As for a replay.
 #[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
+#[command(mut_arg("policies", |policy| policy.help("The policy of DFRS (see dfrs sim --list-policies)")))]
 pub struct TrialArguments {
     /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz
     #[arg(value_name = "DUMP")]

@@ -39,6 +39,7 @@ const HANDED_OVER: &str = "handed over";
 #[derive(Args)]
 // As for a replay.
 #[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
+#[command(mut_arg("policies", |policy| policy.help("The policy of DFRS (see dfrs sim --list-policies)")))]
 pub struct TrialOptions {
     #[command(flatten)]
     replay: ReplayOptions,
