@@ -19,7 +19,7 @@ pub(crate) mod slurm;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -48,6 +48,11 @@ pub struct DoctorArguments {
     /// Print one object
     #[arg(long)]
     json: bool,
+}
+
+/// Whether DFRS can run where slurm.conf is this one, in a line.
+pub fn site_verdict_of(slurm_conf: &Path) -> String {
+    files::examine(slurm_conf, &mut DoctorFindings::default()).verdict
 }
 
 /// Runs the checks and prints what was found.

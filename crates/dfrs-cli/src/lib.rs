@@ -81,7 +81,7 @@ pub fn run() -> ExitCode {
         Ok(DfrsCommand::Status(arguments)) => CommandOutcome::of(status::run(&arguments)),
         Ok(DfrsCommand::Study(arguments)) => CommandOutcome::of(study::run(&arguments)),
         Ok(DfrsCommand::Top(arguments)) => CommandOutcome::of(top::run(&arguments)),
-        Ok(DfrsCommand::Trial(arguments)) => CommandOutcome::of(trial::run(&arguments)),
+        Ok(DfrsCommand::Trial(arguments)) => CommandOutcome::of(trial::run(*arguments)),
         Err(error) => usage::outcome(&error),
     };
     let written = io::stdout()

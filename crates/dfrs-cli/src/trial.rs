@@ -1,9 +1,12 @@
 //! `dfrs trial`: what would last month have been with DFRS on top of the site's own queue?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dfrs_core::Bytes;
 use dfrs_lab::trial::{SiteTrial, TrialOptions};
+
+use crate::{doctor, site};
 
 /// Says on one page what last month would have been with DFRS on top of the site's own queue.
 ///
@@ -24,6 +27,10 @@ pub struct TrialArguments {
     file: PathBuf,
     #[command(flatten)]
     options: TrialOptions,
+    /// The site's slurm.conf, for a dump of sacct: its nodes, for --nodes, --cpus-per-node and --memory-per-node where
+    /// these are not given, and whether DFRS can run there
+    #[arg(long, value_name = "FILE")]
+    slurm_conf: Option<PathBuf>,
     /// Print one object
     #[arg(long)]
     json: bool,
@@ -33,21 +40,63 @@ pub struct TrialArguments {
 }
 
 /// Compares the worlds: what goes to standard output and to standard error.
-pub fn run(arguments: &TrialArguments) -> Result<(String, String), String> {
-    let options = &arguments.options;
+pub fn run(arguments: TrialArguments) -> Result<(String, String), String> {
+    let mut options = arguments.options;
+    let site = arguments.slurm_conf.as_deref();
+    let site = site.map(TrialSite::read).transpose()?;
+    if let Some(site) = &site {
+        options.assume_nodes(site.nodes, site.cpus, site.memory);
+    }
     options
         .check()
         .map_err(|error| format!("dfrs trial: {error}"))?;
-    let trial = SiteTrial::new(&arguments.file, arguments.strict, options)?;
-    let output = match arguments.json {
-        true => trial.json()?,
-        false => trial.page(&words_for_replay(std::env::args())),
-    };
-    Ok((output, trial.warnings().to_owned()))
+    let trial = SiteTrial::new(&arguments.file, arguments.strict, &options)?;
+    if arguments.json {
+        return Ok((trial.json()?, trial.warnings().to_owned()));
+    }
+    let words = words_for_replay(std::env::args(), site.as_ref());
+    let verdict = site.map_or_else(String::new, |site| site.verdict);
+    Ok((verdict + &trial.page(&words), trial.warnings().to_owned()))
 }
 
-/// The words of this call that `dfrs replay` takes, too. `words`: the program, the command, and its arguments.
-fn words_for_replay(words: impl Iterator<Item = String>) -> Vec<String> {
+/// What slurm.conf says of the site.
+struct TrialSite {
+    nodes: u32,
+    cpus: u32,
+    memory: Bytes,
+    /// Whether DFRS can run there, in lines for the page.
+    verdict: String,
+}
+
+impl TrialSite {
+    /// Takes all nodes for as large as most of them are.
+    fn read(path: &Path) -> Result<Self, String> {
+        let files = site::read(path)?;
+        let nodes = files.site_nodes();
+        let missing = |what: &str| format!("{}: {what}", path.display());
+        let (kind, _) = nodes.kinds.first().ok_or_else(|| {
+            missing("has no nodes; give --nodes, --cpus-per-node and --memory-per-node in place of --slurm-conf")
+        })?;
+        let memory = kind.memory.ok_or_else(|| {
+            missing("its nodes have no RealMemory; write it as \"slurmd -C\" prints it")
+        })?;
+        let too_many = |_| missing("has more nodes, or CPUs of one, than can be simulated");
+        Ok(Self {
+            nodes: u32::try_from(nodes.count).map_err(too_many)?,
+            cpus: u32::try_from(kind.cpus).map_err(too_many)?,
+            memory: Bytes(memory.saturating_mul(1 << 20)),
+            verdict: format!(
+                "{}: {nodes}\n{}\n\n",
+                path.display(),
+                doctor::site_verdict_of(path)
+            ),
+        })
+    }
+}
+
+/// The words of this call that `dfrs replay` takes, too. `words`: the program, the command, and its arguments. `site`:
+/// what `--slurm-conf` has said.
+fn words_for_replay(words: impl Iterator<Item = String>, site: Option<&TrialSite>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.skip(2);
     while let Some(word) = words.next() {
@@ -57,13 +106,31 @@ fn words_for_replay(words: impl Iterator<Item = String>) -> Vec<String> {
         };
         match (option, value) {
             ("--json", _) => {}
-            ("--node-cpus" | "--mobility-on-top", Some(_)) => {}
+            ("--node-cpus" | "--mobility-on-top" | "--slurm-conf", Some(_)) => {}
             // Its value is the next word.
-            ("--node-cpus" | "--mobility-on-top", None) => _ = words.next(),
+            ("--node-cpus" | "--mobility-on-top" | "--slurm-conf", None) => _ = words.next(),
             _ => kept.push(word),
         }
     }
+    for (option, value) in site.map(TrialSite::options).into_iter().flatten() {
+        let is_given = |word: &String| word.split('=').next() == Some(option);
+        if !kept.iter().any(is_given) {
+            kept.extend([option.to_owned(), value]);
+        }
+    }
     kept
+}
+
+impl TrialSite {
+    /// Those of `dfrs replay` that say the same.
+    fn options(&self) -> [(&'static str, String); 3] {
+        let megabytes = self.memory.0 >> 20;
+        [
+            ("--nodes", self.nodes.to_string()),
+            ("--cpus-per-node", self.cpus.to_string()),
+            ("--memory-per-node", megabytes.to_string()),
+        ]
+    }
 }
 
 #[cfg(test)]
@@ -72,7 +139,7 @@ mod tests {
 
     #[test]
     fn words_of_trial_alone_are_not_for_replay() {
-        let of = |line: &str| words_for_replay(line.split(' ').map(String::from)).join(" ");
+        let of = |line: &str| words_for_replay(line.split(' ').map(String::from), None).join(" ");
         assert_eq!(of("dfrs trial a.csv --json --nodes 4"), "a.csv --nodes 4");
         assert_eq!(of("dfrs trial --node-cpus 8 a.csv"), "a.csv");
         assert_eq!(of("dfrs trial --mobility-on-top park=1 a.csv"), "a.csv");
@@ -80,5 +147,6 @@ mod tests {
             of("dfrs trial --node-cpus=8 a.csv --strict"),
             "a.csv --strict"
         );
+        assert_eq!(of("dfrs trial --slurm-conf slurm.conf a.txt"), "a.txt");
     }
 }

@@ -189,3 +189,26 @@ fn bad_call_is_one_line() {
         "leave out --strict",
     );
 }
+
+#[test]
+fn nodes_are_those_of_slurm_conf() {
+    let scratch = Scratch::new("trial-site");
+    let dump = dump(&scratch);
+    let conf = scratch.path("slurm.conf");
+    let text = "ClusterName=c\nSlurmctldHost=h\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n\
+                NodeName=n[1-2] CPUs=4 RealMemory=16384\nPartitionName=main Nodes=ALL Default=YES\n";
+    std::fs::write(&conf, text).expect("a file");
+    let (output, _) = tries(&[dump.as_str(), "--slurm-conf", &conf]);
+    for part in [
+        "2 nodes: 2 x 4 CPUs, 16384 MB",
+        "DFRS can run here after",
+        "13 jobs on 2 nodes",
+        "--nodes 2 --cpus-per-node 4",
+        "--memory-per-node 16384",
+    ] {
+        assert!(output.contains(part), "{part} is not in\n{output}");
+    }
+    let (given, _) = tries(&[dump.as_str(), "--slurm-conf", &conf, "--nodes", "3"]);
+    assert!(given.contains("13 jobs on 3 nodes"), "{given}");
+    fails(&[dump.as_str(), "--slurm-conf", "/no/such"], "/no/such");
+}

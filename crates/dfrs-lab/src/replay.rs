@@ -10,7 +10,7 @@ mod timeline;
 use std::path::Path;
 
 use clap::Args;
-use dfrs_core::{Mobility, Policy, RunTimeHint, Span};
+use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
 use dfrs_sim::trace::{MAX_NODES, Trace};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
@@ -65,6 +65,12 @@ impl ReplayOptions {
             },
             model: SwfModel::Processors,
         })
+    }
+
+    /// Takes a site's nodes for what is not given.
+    pub(crate) fn assume_nodes(&mut self, nodes: u32, cpus_per_node: u32, memory: Bytes) {
+        self.nodes.get_or_insert(nodes);
+        self.site.assume(cpus_per_node, memory);
     }
 
     /// The policies as they run.

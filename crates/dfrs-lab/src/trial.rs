@@ -13,7 +13,7 @@ mod worlds;
 use std::path::Path;
 
 use clap::Args;
-use dfrs_core::Policy;
+use dfrs_core::{Bytes, Policy};
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{MobilityShares, Scheduler};
 use serde::Serialize;
@@ -65,6 +65,12 @@ impl TrialOptions {
             [Scheduler::Dfrs(policy)] => Ok(policy.clone()),
             _ => Err("takes one --policy; dfrs replay compares many".into()),
         }
+    }
+
+    /// Takes the nodes of a site for options that are not given; for a dump of sacct. `memory`: of a
+    /// node, what jobs can have.
+    pub fn assume_nodes(&mut self, nodes: u32, cpus_per_node: u32, memory: Bytes) {
+        self.replay.assume_nodes(nodes, cpus_per_node, memory);
     }
 
     /// Refuses what cannot run.

@@ -61,6 +61,12 @@ impl SiteOptions {
         }
     }
 
+    /// Takes this machine for what is not given.
+    pub(crate) fn assume(&mut self, cpus_per_node: u32, memory_per_node: Bytes) {
+        self.cpus_per_node.get_or_insert(cpus_per_node);
+        self.memory_per_node.get_or_insert(memory_per_node);
+    }
+
     /// Refuses what only a dump of sacct needs, for a file that is none.
     /// `what` says what it is.
     pub(crate) fn for_no_dump(&self, what: &str) -> Result<(), String> {
