@@ -255,9 +255,10 @@ int64_t dfrs_grace_end(const job_record_t *job);
 /* Has Slurm send a job that starts nothing that ends its steps when it begins to preempt it, under
  * PreemptParameters=send_user_signal. */
 void dfrs_preemption_prepare(job_record_t *job);
-/* The job has left its place for others, or holds nothing that these want: Slurm does not end it, and gives it a new
- * end when it is resumed. */
+/* The job is not preempted any more: Slurm does not end it, and gives it a new end when it is resumed. */
 void dfrs_preemption_forget(job_record_t *job);
+/* The same of a suspended job, whose end does not come until it is resumed. */
+void dfrs_preemption_keep_off(job_record_t *job);
 
 /* start.c: whether this thread is having Slurm start a job. */
 bool dfrs_is_starting(void);

@@ -26,7 +26,7 @@ static int change_suspension(uint32_t job_id, uint16_t operation)
 
 	dfrs_lock_write();
 	job = dfrs_find_job(job_id);
-	if (job && (operation == RESUME_JOB))
+	if (job && (operation == RESUME_JOB) && IS_JOB_SUSPENDED(job))
 		dfrs_preemption_forget(job);
 	if (job && job->details && dfrs_is_changing(job))
 		rc = ESLURM_TRANSITION_STATE_NO_UPDATE;
@@ -163,10 +163,10 @@ int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count)
 	rc = check_parkable(job, false);
 	if (!rc)
 		rc = release(job, memory, count);
-	if (!rc && job->preempt_time) {
-		dfrs_preemption_forget(job);
+	if (!rc && job->preempt_time)
 		queue_job_scheduler(); /* for whom it has made room */
-	}
+	if (!rc)
+		dfrs_preemption_keep_off(job);
 	return dfrs_end_memory_change(rc);
 }
 

@@ -19,6 +19,9 @@ static bool has_harmless_signal(const job_record_t *job)
 
 void dfrs_preemption_prepare(job_record_t *job)
 {
+	/* Slurm keeps it of an earlier run that was requeued, and would requeue this one when it completes
+	 * (_slurm_rpc_complete_batch_script() of 24.11). */
+	job->bit_flags &= ~DFRS_GRACE_PREEMPT;
 	if (!job->warn_signal && job->part_ptr->grace_time)
 		job->warn_signal = HARMLESS_SIGNAL;
 }
@@ -35,7 +38,6 @@ int64_t dfrs_grace_end(const job_record_t *job)
 	return (holds && job->preempt_time) ? job->end_time : 0;
 }
 
-/* Slurm gives a job that is resumed a new end only if none preempts it (_job_suspend_op() of 22.05 to 26.05). */
 void dfrs_preemption_forget(job_record_t *job)
 {
 	if (!job->preempt_time)
@@ -43,6 +45,21 @@ void dfrs_preemption_forget(job_record_t *job)
 	job->preempt_time = 0;
 	job->bit_flags &= ~DFRS_GRACE_PREEMPT;
 	job->warn_flags &= ~WARN_SENT;
+	/* Of these two Slurm has made the first one earlier. Without preempt_time it gives a job that is resumed a new
+	 * end, if it has a time limit (_job_suspend_op() of 22.05 to 26.05). */
+	job->end_time = MAX(job->end_time, job->end_time_exp);
+}
+
+/* In seconds. */
+#define YEAR (365 * 24 * 60 * 60)
+
+/* Slurm may choose a suspended job, too, although that frees nothing. If its end has passed meanwhile, it is requeued
+ * at once; else DFRS sees it first. */
+void dfrs_preemption_keep_off(job_record_t *job)
+{
+	dfrs_preemption_forget(job);
+	if (job->part_ptr && job->part_ptr->grace_time)
+		job->end_time = MAX(job->end_time, time(NULL) + YEAR);
 }
 
 int dfrs_job_forget_preemption(uint32_t job_id)
@@ -55,7 +72,7 @@ int dfrs_job_forget_preemption(uint32_t job_id)
 	if (job && !IS_JOB_SUSPENDED(job)) {
 		rc = ESLURM_JOB_NOT_SUSPENDED;
 	} else if (job) {
-		dfrs_preemption_forget(job);
+		dfrs_preemption_keep_off(job);
 		rc = SLURM_SUCCESS;
 	}
 	return dfrs_end_job_change(rc);

@@ -20,8 +20,8 @@ static int warn(job_record_t *job, uint32_t fallback)
 		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_RUNNING(job) || IS_JOB_CONFIGURING(job))
 		return ESLURM_JOB_NOT_RUNNING;
-	if ((job->warn_flags & WARN_SENT) && !dfrs_warned(job, time(NULL)) &&
-	    (dfrs_users_signal(job) == job->warn_signal))
+	if ((job->warn_flags & WARN_SENT) && (dfrs_users_signal(job) == job->warn_signal) &&
+	    (job->preempt_time || !dfrs_warned(job, time(NULL))))
 		return SLURM_SUCCESS; /* by Slurm, just now */
 	if (dfrs_users_signal(job)) {
 		/* What it wrote after an earlier warning is old: Slurm gave that near an end which has moved since,

@@ -14,7 +14,7 @@
  * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
  * jobs hold some. limits: what is taken off a time limit again. cores: which jobs reservations of
  * cores keep off. hetjobs: which components of heterogeneous jobs wait for ever, and what they show. overlapping: which reservations keep jobs of others off. preemption: whether a
- * start may end jobs.
+ * start may end jobs. grace: what becomes of jobs that Slurm preempts.
  * Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -1268,6 +1268,58 @@ static void preemption(void)
 	printf("completing: %d of 2\n", bit_set_count(cg_node_bitmap));
 }
 
+/* --- grace time ------------------------------------------------------------------------------------------- */
+
+static void print_grace(const char *what, const job_record_t *job)
+{
+	printf("%s: signal %u, of its user %u, grace ends at %ld, warned %d, ends %s\n", what, job->warn_signal,
+	       dfrs_users_signal(job), (long) dfrs_grace_end(job), dfrs_warned(job, 1000),
+	       (job->end_time == 1300) ? "then" : (job->end_time == 5000) ? "by its limit" : "late");
+}
+
+/* As Slurm's, under send_user_signal. */
+static void begin_to_preempt(job_record_t *job, time_t end)
+{
+	job->preempt_time = 1000;
+	job->end_time = end;
+	if (job->warn_signal)
+		job->warn_flags |= WARN_SENT;
+}
+
+static void grace(void)
+{
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	job->job_state = JOB_RUNNING;
+	job->warn_time = 0;
+	job->warn_signal = 0;
+	job->end_time = job->end_time_exp = 5000;
+	dfrs_preemption_prepare(job);
+	print_grace("without grace time", job);
+	job->part_ptr->grace_time = 300;
+	dfrs_preemption_prepare(job);
+	print_grace("with grace time", job);
+	begin_to_preempt(job, 1300);
+	print_grace("preempted", job);
+	printf("running: %s\n", dfrs_job_forget_preemption(1) ? "refused" : "forgotten");
+	job->job_state = JOB_SUSPENDED;
+	printf("suspended: %s\n", dfrs_job_forget_preemption(1) ? "refused" : "forgotten");
+	print_grace("parked", job);
+	printf("gone: %s\n", dfrs_job_forget_preemption(17) ? "refused" : "forgotten");
+	job->job_state = JOB_RUNNING;
+	job->end_time = 5000;
+	job->warn_signal = 10;
+	dfrs_preemption_prepare(job);
+	begin_to_preempt(job, 1300);
+	print_grace("with a signal of its own", job);
+	dfrs_preemption_forget(job);
+	print_grace("not preempted", job);
+	job->job_state = JOB_PENDING;
+	print_grace("requeued", job);
+}
+
 /* --- heterogeneous jobs ---------------------------------------------------------------------------------- */
 
 static void print_components(const char *what)
@@ -1379,6 +1431,8 @@ int main(int argc, char **argv)
 		limits();
 	else if (!strcmp(scenario, "preemption"))
 		preemption();
+	else if (!strcmp(scenario, "grace"))
+		grace();
 	else
 		return 2;
 	return 0;

@@ -530,3 +530,22 @@ fn start_preempts_no_job_and_keeps_completing_nodes() {
         assert_has(&lines, line);
     }
 }
+
+#[test]
+fn preempted_job_gets_no_signal_that_ends_it_and_is_preempted_until_it_is_parked() {
+    let lines = run(&build::SNAPSHOT_TEST, "grace");
+    for line in [
+        "without grace time: signal 0, of its user 0, grace ends at 0, warned 0, ends by its limit",
+        "with grace time: signal 18, of its user 0, grace ends at 0, warned 0, ends by its limit",
+        "preempted: signal 18, of its user 0, grace ends at 1300, warned 0, ends then",
+        "running: refused",
+        "suspended: forgotten",
+        "parked: signal 18, of its user 0, grace ends at 0, warned 0, ends late",
+        "gone: refused",
+        "with a signal of its own: signal 10, of its user 10, grace ends at 1300, warned 1, ends then",
+        "not preempted: signal 10, of its user 10, grace ends at 0, warned 0, ends by its limit",
+        "requeued: signal 10, of its user 10, grace ends at 0, warned 0, ends by its limit",
+    ] {
+        assert_has(&lines, line);
+    }
+}

@@ -242,11 +242,10 @@ pub fn core_nodes(facts: &PassFacts) -> Vec<Node> {
 pub fn core_node(position: usize, facts: &PassFacts) -> Node {
     let node = &facts.seen.nodes()[position];
     let others = facts.seen.memory_of_others(position);
-    let is_there = |job| {
-        facts
-            .ledger
-            .get(job)
-            .is_some_and(|record| record.life.is_running())
+    let is_there = |id| {
+        let record = facts.ledger.get(id);
+        let mut here = facts.seen.jobs_on(position);
+        record.is_some_and(|record| record.life.is_running()) && here.any(|job| job.id == id)
     };
     let kept = facts.kept_memory.on_node(node.index, others, is_there);
     let held = others + undecided_memory(position, facts) + kept;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use dfrs_core::{Span, Time};
 
 const SECOND: i64 = 1_000_000;
-/// After the grace time of a job Slurm requeues it, and then starts the other.
-const MARGIN: Span = Span(15 * SECOND);
+/// After the grace time of a job that has not left Slurm requeues it: at its next look at time
+/// limits (30 s), which takes up to `KillWait` (30 s by default). Then it starts the other.
+const MARGIN: Span = Span(90 * SECOND);
 
 /// What a job that is preempted holds on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,30 +55,31 @@ impl KeptMemory {
         kept.is_some_and(|kept| kept.jobs.contains(share))
     }
 
-    /// Keeps what a job holds on a node (Slurm's index) until its grace time is over. `is_there`:
-    /// whether a job has not left: what others left before is free by now, and kept as that.
+    /// Keeps what a job holds on a node (Slurm's index) until its grace time is over. `spare`: the
+    /// node now. `is_counted`: whether Slurm counts memory of a job there: what others have left is
+    /// free by now, and kept as that.
     pub fn keep(
         &mut self,
         node: u32,
         share: PreemptedShare,
-        now: SpareMemory,
-        is_there: impl Fn(u32) -> bool,
+        (spare, now): (SpareMemory, Time),
+        is_counted: impl Fn(u32) -> bool,
     ) {
         let before = self.nodes.remove(&node);
         let mut jobs = before.map(|kept| kept.jobs).unwrap_or_default();
-        jobs.retain(|other| other.job != share.job && is_there(other.job));
+        jobs.retain(|other| other.job != share.job && is_counted(other.job));
         jobs.push(share);
         let ends = jobs.iter().map(|share| share.grace_end);
         let kept = KeptNode {
-            until: ends.max().unwrap_or(share.grace_end) + MARGIN,
-            before: now,
+            until: ends.max().unwrap_or(now).max(now) + MARGIN,
+            before: spare,
             jobs,
         };
         self.nodes.insert(node, kept);
     }
 
     /// MiB of this node that are kept now. `others_mib`: what others hold there by now. `is_there`:
-    /// whether a job has not left. O(jobs that were preempted there).
+    /// whether the core counts a job there. O(jobs that were preempted there).
     #[must_use]
     pub fn on_node(&self, node: u32, others_mib: u64, is_there: impl Fn(u32) -> bool) -> u64 {
         let Some(kept) = self.nodes.get(&node) else {
@@ -99,16 +101,22 @@ impl KeptMemory {
     /// that it was kept for has started. `others_mib`: what others hold of a node; `None`: it is
     /// gone. Returns the nodes of that. O(nodes of which some is kept).
     pub fn release(&mut self, now: Time, others_mib: impl Fn(u32) -> Option<u64>) -> Vec<u32> {
-        let is_over = |node: u32, kept: &KeptNode| {
-            let taken = others_mib(node).map(|others| others.saturating_sub(kept.before.others));
-            kept.until <= now || taken.is_none_or(|taken| taken > kept.before.free)
+        let is_over = |node: u32, kept: &mut KeptNode| {
+            let Some(others) = others_mib(node) else {
+                return true;
+            };
+            // What some of them have left since is not what it was kept for.
+            kept.before.others = kept.before.others.min(others);
+            kept.until <= now || others - kept.before.others > kept.before.free
         };
-        let over = self.nodes.iter();
-        let over = over.filter(|(node, kept)| is_over(**node, kept));
-        let over: Vec<u32> = over.map(|(node, _)| *node).collect();
-        for node in &over {
-            self.nodes.remove(node);
-        }
+        let mut over = Vec::new();
+        self.nodes.retain(|node, kept| {
+            let is_over = is_over(*node, kept);
+            if is_over {
+                over.push(*node);
+            }
+            !is_over
+        });
         over
     }
 }
@@ -135,7 +143,7 @@ mod tests {
         let mut kept = KeptMemory::default();
         for (job, mib) in jobs {
             assert!(!kept.knows(3, &share(*job, *mib)));
-            kept.keep(3, share(*job, *mib), SPARE, |_| true);
+            kept.keep(3, share(*job, *mib), (SPARE, Time(0)), |_| true);
             assert!(kept.knows(3, &share(*job, *mib)));
         }
         kept
@@ -155,13 +163,29 @@ mod tests {
     }
 
     #[test]
+    fn start_of_the_other_is_seen_when_others_have_ended_meanwhile() {
+        let mut kept = kept_of(&[(7, 400)]);
+        assert_eq!(kept.release(Time(0), |_| Some(20)), [0; 0]);
+        assert_eq!(kept.release(Time(0), |_| Some(71)), [3]);
+    }
+
+    #[test]
+    fn memory_of_a_job_that_stays_too_long_is_kept_on() {
+        let mut kept = kept_of(&[(7, 400)]);
+        let late = GRACE_END + MARGIN;
+        assert_eq!(kept.release(late, |_| Some(100)), [3]);
+        kept.keep(3, share(7, 400), (SPARE, late), |_| true);
+        assert_eq!(kept.next(), Some(late + MARGIN));
+    }
+
+    #[test]
     fn memory_that_was_left_before_is_free_when_another_is_preempted() {
         let mut kept = kept_of(&[(7, 400)]);
         let now = SpareMemory {
             others: 300,
             free: 250,
         };
-        kept.keep(3, share(8, 200), now, |job| job == 8);
+        kept.keep(3, share(8, 200), (now, Time(0)), |job| job == 8);
         assert_eq!(kept.on_node(3, 300, |job| job == 8), 250);
         assert_eq!(kept.on_node(3, 300, |_| false), 450);
     }

@@ -4,8 +4,8 @@ use super::examination::Examination;
 use super::facts::{SlurmFacts, SlurmPartition, lists};
 use super::finding::About;
 
-/// How long a pass may take to see that Slurm preempts a job, and a node to answer.
-const MIN_GRACE_SECONDS: u64 = 30;
+/// How long it may take to see that Slurm preempts a job.
+const GRACE_MARGIN_SECONDS: u64 = 10;
 
 /// Whether Slurm takes several jobs on one core.
 pub(super) fn oversubscribe(examination: &mut Examination<'_>, partition: &SlurmPartition) {
@@ -81,13 +81,13 @@ fn grace(examination: &mut Examination<'_>, partition: &SlurmPartition) {
     }
 }
 
-/// Seconds: as long as jobs may take to leave.
+/// Seconds: as long as jobs may take to leave, those that have just begun a step, too.
 fn grace_needed(examination: &Examination<'_>) -> u64 {
-    let ways = examination.config.map(|config| {
-        let longest = config.park_timeout.max(config.checkpoint_wait);
+    let ways = examination.config.map_or(0, |config| {
+        let longest = config.park_timeout.max(config.checkpoint_wait) + config.settle_time;
         longest.0.unsigned_abs().div_ceil(1_000_000)
     });
-    ways.unwrap_or(MIN_GRACE_SECONDS).max(MIN_GRACE_SECONDS)
+    ways + GRACE_MARGIN_SECONDS
 }
 
 fn sends_users_signals(facts: &SlurmFacts) -> bool {

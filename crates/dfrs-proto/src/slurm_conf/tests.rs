@@ -122,7 +122,7 @@ fn preemption_on_shared_nodes_needs_grace_time_and_harmless_signals() {
         found(change, DFRS_CONF)
     };
     let warned = [("shared_nodes", Verdict::Warning)];
-    assert_eq!(changed(|it| it.partitions[0].grace_seconds = 59), warned);
+    assert_eq!(changed(|it| it.partitions[0].grace_seconds = 79), warned);
     assert_eq!(changed(|it| it.preempt_parameters.clear()), warned);
     assert_eq!(changed(|it| it.preempt_type.clear()), warned);
     let of_22_05 = |it: &mut SlurmFacts| {

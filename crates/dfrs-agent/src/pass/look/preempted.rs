@@ -16,6 +16,11 @@ use crate::slurm::request::memory::memory_on_node;
 
 const SECOND: i64 = 1_000_000;
 
+const FOR_OTHERS: Vacating = Vacating {
+    log: "is preempted by Slurm for a job of another partition: leaves its nodes",
+    journal: "Slurm preempts it for a job of another partition",
+};
+
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows the jobs that Slurm preempts. O(those jobs and their places).
     pub(in crate::pass) fn follow_preemptions(&mut self, seen: &Observation, now: Time) {
@@ -29,18 +34,34 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .changes
             .extend(over.into_iter().map(ChangeEntry::NodeUse));
         let preempted: Vec<u32> = self.lists.preempted.iter().copied().collect();
-        for job in preempted.into_iter().filter_map(|id| seen.job(id)) {
-            match job.state {
-                ObservedState::Running => self.make_room(job, seen, now),
-                // It holds no memory: ending it would serve no job.
-                _ if self.is_parked(job.id) => self.forget_preemption(job.id),
-                _ => {}
-            }
+        let preempted = preempted.into_iter().filter_map(|id| seen.job(id));
+        let (running, suspended): (Vec<&ObservedJob>, Vec<&ObservedJob>) =
+            preempted.partition(|job| job.state == ObservedState::Running);
+        // All of it is kept before the first leaves.
+        for job in &running {
+            self.keep_memory(job, seen, now);
+        }
+        for job in running {
+            self.vacate(job, &FOR_OTHERS, seen, now);
+        }
+        for job in suspended {
+            self.keep_parked(job.id);
         }
     }
 
-    /// Keeps what the job holds for others, and has it leave if it can keep its work.
-    fn make_room(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
+    /// A parked job holds no memory: to end it would serve no job.
+    fn keep_parked(&mut self, job: u32) {
+        if !self.is_parked(job) {
+            return;
+        }
+        if let Err(problem) = self.slurm.forget_preemption(job) {
+            let text = format!("job {job}: its preemption by Slurm is not taken back: {problem}");
+            self.slurm.log(LogLevel::Error, &text);
+        }
+    }
+
+    /// Keeps what the job holds, and what is free beside it, for others.
+    fn keep_memory(&mut self, job: &ObservedJob, seen: &Observation, now: Time) {
         for place in &job.places {
             let share = PreemptedShare {
                 job: job.id,
@@ -52,17 +73,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let Some(position) = position.filter(|_| !is_known) else {
                 continue;
             };
-            let spare = self.spare_memory(position, seen);
-            let is_there = |job| self.ledger.get(job).is_some_and(|it| it.life.is_running());
+            let spare = (self.spare_memory(position, seen), now);
+            let is_counted = |id| {
+                let mut held = seen.places_on(position);
+                held.any(|(job, _, place)| job.id == id && place.memory_mib > 0)
+            };
             let kept = &mut self.planner.kept_memory;
-            kept.keep(place.node, share, spare, is_there);
+            kept.keep(place.node, share, spare, is_counted);
             self.lists.changes.note(ChangeEntry::NodeUse(place.node));
         }
-        let vacating = Vacating {
-            log: "is preempted by Slurm for a job of another partition: leaves its nodes",
-            journal: "Slurm preempts it for a job of another partition",
-        };
-        self.vacate(job, &vacating, seen, now);
     }
 
     /// Of the node at this position. What jobs are about to take again is not free.
@@ -76,13 +95,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         SpareMemory {
             others: seen.memory_of_others(position),
             free: seen.free_memory(position).saturating_sub(claimed),
-        }
-    }
-
-    fn forget_preemption(&mut self, job: u32) {
-        if let Err(problem) = self.slurm.forget_preemption(job) {
-            let text = format!("job {job}: its preemption by Slurm is not taken back: {problem}");
-            self.slurm.log(LogLevel::Error, &text);
         }
     }
 }

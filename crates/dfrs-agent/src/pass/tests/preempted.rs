@@ -50,9 +50,9 @@ fn preempted_job_is_parked_until_the_other_is_over() {
 fn preempted_job_comes_back_when_no_other_takes_its_memory_in_the_grace_time() {
     let mut cluster = with_jobs(&[""]);
     preempt(&cluster, 1);
-    cluster.run(60);
+    cluster.run(140);
     assert_eq!(cluster.state(1), ObservedState::Suspended);
-    cluster.run(40);
+    cluster.run(20);
     assert_eq!(cluster.state(1), ObservedState::Running);
 }
 
@@ -76,6 +76,31 @@ fn memory_of_preempted_job_is_given_to_no_other_job_of_dfrs() {
     assert_eq!(
         both.map(|id| cluster.state(id)),
         [ObservedState::Pending, ObservedState::Running]
+    );
+}
+
+#[test]
+fn memory_of_all_jobs_that_are_preempted_for_one_is_kept() {
+    let mut cluster = with_jobs(&["", ""]);
+    for id in [1, 2] {
+        preempt(&cluster, id);
+    }
+    cluster.run(5);
+    assert_eq!(
+        [1, 2].map(|id| cluster.state(id)),
+        [ObservedState::Suspended; 2]
+    );
+    cluster.submit(sized(3, 100));
+    cluster.run(20);
+    assert_eq!(cluster.state(3), ObservedState::Pending);
+    // The other needs all of it.
+    hold_for_others(&cluster, 1000);
+    cluster.run(5);
+    hold_for_others(&cluster, 0);
+    cluster.run(30);
+    assert_eq!(
+        [1, 2, 3].map(|id| cluster.state(id)),
+        [ObservedState::Running; 3]
     );
 }
 
