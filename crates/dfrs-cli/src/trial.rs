@@ -1,5 +1,7 @@
 //! `dfrs trial`: what would last month have been with DFRS on top of the site's own queue?
 
+mod from_slurm;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -22,9 +24,10 @@ use crate::{doctor, site};
 #[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
 #[command(mut_arg("policies", |policy| policy.help("The policy of DFRS (see dfrs sim --list-policies)")))]
 pub struct TrialArguments {
-    /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz
+    /// A dump of sacct, a journal of slurm-dfrs, or a trace (SWF, CSV); each plain or .gz. Left out: sacct writes the
+    /// last 30 days of this cluster to dfrs-trial.txt, and scontrol says where its slurm.conf is
     #[arg(value_name = "DUMP")]
-    file: PathBuf,
+    file: Option<PathBuf>,
     #[command(flatten)]
     options: TrialOptions,
     /// The site's slurm.conf, for a dump of sacct: its nodes, for --nodes, --cpus-per-node and --memory-per-node where
@@ -42,19 +45,30 @@ pub struct TrialArguments {
 /// Compares the worlds: what goes to standard output and to standard error.
 pub fn run(arguments: TrialArguments) -> Result<(String, String), String> {
     let mut options = arguments.options;
-    let site = arguments.slurm_conf.as_deref();
-    let site = site.map(TrialSite::read).transpose()?;
+    let site = match (arguments.slurm_conf, &arguments.file) {
+        (None, None) => Some(from_slurm::slurm_conf()?),
+        (given, _) => given,
+    };
+    let site = site.as_deref().map(TrialSite::read).transpose()?;
     if let Some(site) = &site {
         options.assume_nodes(site.nodes, site.cpus, site.memory);
     }
     options
         .check()
         .map_err(|error| format!("dfrs trial: {error}"))?;
-    let trial = SiteTrial::new(&arguments.file, arguments.strict, &options)?;
+    let (file, made) = match arguments.file {
+        Some(file) => (file, None),
+        None => (
+            from_slurm::dump(Path::new(""))?,
+            Some(from_slurm::DUMP_FILE),
+        ),
+    };
+    let trial = SiteTrial::new(&file, arguments.strict, &options)?;
     if arguments.json {
         return Ok((trial.json()?, trial.warnings().to_owned()));
     }
-    let words = words_for_replay(std::env::args(), site.as_ref());
+    let mut words = words_for_replay(std::env::args(), site.as_ref());
+    words.splice(0..0, made.map(str::to_owned));
     let verdict = site.map_or_else(String::new, |site| site.verdict);
     Ok((verdict + &trial.page(&words), trial.warnings().to_owned()))
 }

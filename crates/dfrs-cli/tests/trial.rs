@@ -190,14 +190,21 @@ fn bad_call_is_one_line() {
     );
 }
 
+const SLURM_CONF: &str = "\
+ClusterName=c
+SlurmctldHost=h
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+NodeName=n[1-2] CPUs=4 RealMemory=16384
+PartitionName=main Nodes=ALL Default=YES
+";
+
 #[test]
 fn nodes_are_those_of_slurm_conf() {
     let scratch = Scratch::new("trial-site");
     let dump = dump(&scratch);
     let conf = scratch.path("slurm.conf");
-    let text = "ClusterName=c\nSlurmctldHost=h\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n\
-                NodeName=n[1-2] CPUs=4 RealMemory=16384\nPartitionName=main Nodes=ALL Default=YES\n";
-    std::fs::write(&conf, text).expect("a file");
+    std::fs::write(&conf, SLURM_CONF).expect("a file");
     let (output, _) = tries(&[dump.as_str(), "--slurm-conf", &conf]);
     for part in [
         "2 nodes: 2 x 4 CPUs, 16384 MB",
@@ -211,4 +218,50 @@ fn nodes_are_those_of_slurm_conf() {
     let (given, _) = tries(&[dump.as_str(), "--slurm-conf", &conf, "--nodes", "3"]);
     assert!(given.contains("13 jobs on 3 nodes"), "{given}");
     fails(&[dump.as_str(), "--slurm-conf", "/no/such"], "/no/such");
+}
+
+/// Programs of Slurm that answer as these scripts do.
+fn with_slurm(scratch: &Scratch, scontrol: &str, sacct: &str) -> (i32, String, String) {
+    for (name, script) in [("scontrol", scontrol), ("sacct", sacct)] {
+        let path = scratch.path(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).expect("a program");
+    }
+    let path = std::env::var("PATH").expect("a path");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dfrs"))
+        .arg("trial")
+        .current_dir(scratch.path(""))
+        .env("PATH", format!("{}:{path}", scratch.path("")))
+        .output()
+        .expect("dfrs runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let code = output.status.code().unwrap_or(-1);
+    (code, text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn slurm_is_called_when_nothing_is_given() {
+    let scratch = Scratch::new("trial-slurm");
+    let dump = dump(&scratch);
+    std::fs::write(scratch.path("slurm.conf"), SLURM_CONF).expect("a file");
+    let scontrol = format!("echo 'SLURM_CONF = {}'", scratch.path("slurm.conf"));
+    let sacct = format!(
+        "[ \"$SLURM_TIME_FORMAT\" = %s ] && echo \"$*\" | grep -q now-30days && cat {dump}"
+    );
+    let failing = "echo 'Slurm accounting storage is disabled' >&2; exit 1";
+    let (code, _, errors) = with_slurm(&scratch, &scontrol, failing);
+    assert_eq!(code, 2);
+    assert!(
+        errors.contains("accounting storage is disabled"),
+        "{errors}"
+    );
+    let (code, output, errors) = with_slurm(&scratch, &scontrol, &sacct);
+    assert_eq!(code, 0, "{errors}");
+    for part in ["13 jobs on 2 nodes", "dfrs replay dfrs-trial.txt --nodes 2"] {
+        assert!(output.contains(part), "{part} is not in\n{output}");
+    }
+    let (code, _, errors) = with_slurm(&scratch, &scontrol, &sacct);
+    assert_eq!(code, 2, "the file is there");
+    assert!(errors.contains("give it as DUMP"), "{errors}");
 }
