@@ -72,7 +72,7 @@ write_configuration() {
 	backfill-whole | backfill-shared)
 		cat /opt/conf/backfill.conf "/opt/conf/$DFRS_SCHEDULER.conf" >/etc/slurm/scheduler.conf
 		;;
-	plain | beside) cp "/opt/conf/$DFRS_SCHEDULER.conf" /etc/slurm/scheduler.conf ;;
+	plain | beside | plain-shared | beside-shared) cp "/opt/conf/$DFRS_SCHEDULER.conf" /etc/slurm/scheduler.conf ;;
 	dfrs)
 		cat /opt/slurm-conf/slurm-dfrs.conf /opt/conf/deferred.conf /opt/conf/dfrs-partition.conf \
 			>/etc/slurm/scheduler.conf
