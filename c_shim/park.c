@@ -164,7 +164,7 @@ int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count)
 	if (!rc)
 		rc = release(job, memory, count);
 	if (!rc && job->preempt_time)
-		queue_job_scheduler(); /* for whom it has made room */
+		queue_job_scheduler(); /* its memory is free for the job that preempts it */
 	if (!rc)
 		dfrs_preemption_keep_off(job);
 	return dfrs_end_memory_change(rc);

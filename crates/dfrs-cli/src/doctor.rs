@@ -19,11 +19,12 @@ pub(crate) mod slurm;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::report::CommandOutcome;
+use crate::site::SlurmConfFiles;
 use finding::DoctorFindings;
 use host::LocalHost;
 
@@ -50,9 +51,9 @@ pub struct DoctorArguments {
     json: bool,
 }
 
-/// Whether DFRS can run where slurm.conf is this one, in a line.
-pub fn site_verdict_of(slurm_conf: &Path) -> String {
-    files::examine(slurm_conf, &mut DoctorFindings::default()).verdict
+/// Whether DFRS can run where these are the files, in a line.
+pub fn site_verdict_of(files: &SlurmConfFiles) -> String {
+    files::examine_read(files, &mut DoctorFindings::default()).verdict
 }
 
 /// Runs the checks and prints what was found.

@@ -102,7 +102,7 @@ impl TrialSite {
             verdict: format!(
                 "{}: {nodes}\n{}\n\n",
                 path.display(),
-                doctor::site_verdict_of(path)
+                doctor::site_verdict_of(&files)
             ),
         })
     }

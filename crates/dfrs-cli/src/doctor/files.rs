@@ -17,29 +17,33 @@ const MAX_CANDIDATES: usize = 16;
 
 /// Examines slurm.conf and what is beside it.
 pub fn examine(path: &Path, findings: &mut DoctorFindings) -> SiteVerdict {
-    let files = match site::read(path) {
-        Ok(files) => files,
+    match site::read(path) {
+        Ok(files) => examine_read(&files, findings),
         Err(error) => {
             let mut topic = findings.topic("slurm.conf");
             topic.error(error.clone(), "give the slurm.conf that slurmctld reads");
-            return cannot(&error);
+            cannot(&error)
         }
-    };
-    describe(&files, findings);
+    }
+}
+
+/// The same of files that have been read.
+pub fn examine_read(files: &SlurmConfFiles, findings: &mut DoctorFindings) -> SiteVerdict {
+    describe(files, findings);
     let nodes = files.node_records();
-    let members = SiteMembers::of(&files, &nodes);
-    match dfrs_conf(&files, &members, findings) {
+    let members = SiteMembers::of(files, &nodes);
+    match dfrs_conf(files, &members, findings) {
         Some((config, plan)) => {
-            judge(&files, &nodes, (&config, &plan), findings);
+            judge(files, &nodes, (&config, &plan), findings);
             if findings.worst() == FindingLevel::Error {
-                return refusal(&files, findings);
+                return refusal(files, findings);
             }
             SiteVerdict {
-                verdict: verdict(&files, &members, &config, plan.lines.len()),
+                verdict: verdict(files, &members, &config, plan.lines.len()),
                 changes: plan.lines,
             }
         }
-        None => refusal(&files, findings),
+        None => refusal(files, findings),
     }
 }
 

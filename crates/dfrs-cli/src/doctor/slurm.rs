@@ -18,12 +18,7 @@ impl SlurmSettings {
 
     /// These; of those that come twice the last counts.
     pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> Self {
-        let pairs = pairs.into_iter();
-        Self(
-            pairs
-                .map(|(key, value)| (key.to_ascii_lowercase(), value))
-                .collect(),
-        )
+        Self(by_key(pairs))
     }
 
     /// The value; empty if there is none, or Slurm says `(null)`.
@@ -61,12 +56,7 @@ pub fn records(text: &str) -> Vec<ScontrolRecord> {
 impl ScontrolRecord {
     /// With these fields.
     pub fn of<'a>(fields: impl IntoIterator<Item = (&'a str, String)>) -> Self {
-        let fields = fields.into_iter();
-        Self(
-            fields
-                .map(|(key, value)| (key.to_ascii_lowercase(), value))
-                .collect(),
-        )
+        Self(by_key(fields))
     }
 
     /// Words with `=` begin a field, others go on with the last one (`OS=Linux 6.1 ...`). Of fields that come
@@ -99,6 +89,13 @@ impl ScontrolRecord {
     pub fn items(&self, key: &str) -> impl Iterator<Item = &str> {
         items(self.get(key))
     }
+}
+
+/// Values by their keys in lower case; of those that come twice the last counts.
+fn by_key<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> BTreeMap<String, String> {
+    let pairs = pairs.into_iter();
+    let pairs = pairs.map(|(key, value)| (key.to_ascii_lowercase(), value));
+    pairs.collect()
 }
 
 fn or_empty(value: Option<&String>) -> &str {

@@ -191,9 +191,9 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
 /// What is before a `#` that no `\` stands before.
 fn without_comment(line: &str) -> &str {
     let mut is_escaped = false;
-    let comment = line.find(|letter: char| {
-        let begins = letter == '#' && !is_escaped;
-        is_escaped = letter == '\\' && !is_escaped;
+    let comment = line.find(|character: char| {
+        let begins = character == '#' && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
         begins
     });
     &line[..comment.unwrap_or(line.len())]
@@ -210,8 +210,8 @@ fn continued(line: &str) -> Option<&str> {
 fn without_escapes(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line.chars();
-    while let Some(letter) = rest.next() {
-        match letter {
+    while let Some(character) = rest.next() {
+        match character {
             '\\' => text.extend(rest.next()),
             other => text.push(other),
         }

@@ -164,7 +164,7 @@ impl ConfNode {
     pub fn gres(&self) -> String {
         let list = self.fields.get("gres").map_or("", String::as_str);
         let mut depth = 0_u32;
-        let outside = list.chars().filter(|letter| match letter {
+        let outside = list.chars().filter(|character| match character {
             '(' => {
                 depth += 1;
                 false

@@ -34,7 +34,7 @@ fn at(line: &str, from: usize) -> Option<ConfPair<'_>> {
     let rest = line.get(from..)?;
     let begin = from + rest.len() - rest.trim_start().len();
     let text = line.get(begin..)?;
-    let is_of_key = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
+    let is_of_key = |character: char| character.is_ascii_alphanumeric() || "_.".contains(character);
     let key = &text[..text.find(|it| !is_of_key(it)).unwrap_or(text.len())];
     let after_key = text[key.len()..].trim_start();
     let after_sign = after_key.strip_prefix(['-', '+', '*', '/']);

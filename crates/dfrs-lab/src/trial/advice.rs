@@ -150,12 +150,13 @@ pub fn advice(gaining: &Evidence, all: &Evidence) -> (TrialAdvice, &'static str)
     )
 }
 
+/// Evidence for tests.
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub(super) mod samples {
+    use super::Evidence;
 
     /// Nothing differs from backfill.
-    const SAME: Evidence = Evidence {
+    pub const SAME: Evidence = Evidence {
         stretch: (4.0, 4.0),
         lost: (600.0, 600.0),
         sooner: 0.0,
@@ -163,12 +164,19 @@ mod tests {
         largest_loss: 0.0,
     };
 
-    const GOOD: Evidence = Evidence {
+    /// Jobs gain.
+    pub const GOOD: Evidence = Evidence {
         stretch: (4.0, 2.0),
         lost: (600.0, 300.0),
         sooner: 0.3,
         ..SAME
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::{GOOD, SAME};
+    use super::*;
 
     fn of(gaining: Evidence, all: Evidence) -> TrialAdvice {
         advice(&gaining, &all).0

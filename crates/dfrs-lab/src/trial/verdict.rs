@@ -118,23 +118,8 @@ fn payers(groups: &[TrialGroupRows], world: &str, gaining: TrialGroup) -> Vec<St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::advice::samples::{GOOD, SAME};
     use crate::trial::rows::{TrialRow, TrialShift};
-
-    /// Nothing differs from backfill.
-    const SAME: Evidence = Evidence {
-        stretch: (4.0, 4.0),
-        lost: (600.0, 600.0),
-        sooner: 0.0,
-        later: 0.0,
-        largest_loss: 0.0,
-    };
-
-    const GOOD: Evidence = Evidence {
-        stretch: (4.0, 2.0),
-        lost: (600.0, 300.0),
-        sooner: 0.3,
-        ..SAME
-    };
 
     fn rows(group: TrialGroup, evidence: Evidence) -> TrialGroupRows {
         let row = |world, mean_stretch, mean_lost, shift| TrialRow {
