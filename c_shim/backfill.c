@@ -45,6 +45,7 @@ dfrs_list_t dfrs_build_job_queue(bool clear_start, bool backfill)
 		said = true;
 		return list_create(xfree_ptr);
 	}
+	(void) dfrs_requeue_ended();
 	queue = build_job_queue(clear_start, backfill);
 	pthread_mutex_lock(&hidden_lock);
 	count = list_delete_all(queue, is_hidden, NULL);
@@ -92,12 +93,9 @@ int dfrs_job_refused(const void *request, char **message)
 void dfrs_job_ends(void *record)
 {
 	job_record_t *job = record;
-	const dfrs_details_t *details;
 
-	if ((dfrs_job_withheld(job) != DFRS_WITHHOLDS_JOB) || !dfrs_ended_after_warning(job))
-		return;
-	details = job->details;
-	if (details && details->requeue && job->batch_flag && !(job->bit_flags & CRON_JOB))
+	if ((dfrs_job_withheld(job) == DFRS_WITHHOLDS_JOB) && dfrs_ended_after_warning(job) &&
+	    dfrs_continues_when_requeued(job))
 		dfrs_state_set_flag(job, JOB_REQUEUE);
 }
 

@@ -82,6 +82,13 @@ static bool licences_free(job_record_t *job, time_t now)
 	return false;
 }
 
+/* Slurm takes a dependency that has come true off for good. */
+static bool is_independent(job_record_t *job)
+{
+	(void) dfrs_requeue_ended();
+	return job_independent(job);
+}
+
 int dfrs_job_eligible(job_record_t *job, time_t now)
 {
 	part_record_t *partition;
@@ -100,7 +107,7 @@ int dfrs_job_eligible(job_record_t *job, time_t now)
 	if (dfrs_unsupported(job))
 		return ESLURM_NOT_SUPPORTED;
 	/* First, as in Slurm's queue: jobs whose association or QOS is gone are checked no further. */
-	if (!job_independent(job))
+	if (!is_independent(job))
 		return ESLURM_DEPENDENCY;
 	if (!qos_valid(job)) {
 		(void) job_fail_qos(job, __func__, false); /* sets its reason */

@@ -237,9 +237,18 @@ bool dfrs_has_deadline(const job_record_t *job);
 
 /* requeue.c: whether a job ended neither by its time limit nor by scancel or its nodes. */
 bool dfrs_ended_by_itself(const job_record_t *job);
+/* Whether DFRS requeues it if it ends by itself after a warning. */
+bool dfrs_continues_when_requeued(const job_record_t *job);
 /* Whether its begin time is no more than what Slurm gives jobs that it requeues, and not a later one that the job's
  * user or crontab gave. */
 bool dfrs_is_begin_of_requeue(const job_record_t *job);
+
+/* warned.c: both need the write locks. */
+
+/* DFRS has warned the job. */
+void dfrs_note_warned(const job_record_t *job);
+/* As dfrs_jobs_requeue_ended(). */
+bool dfrs_requeue_ended(void);
 
 /* cores.c: sets, of a job's bits from `first` on, which are those of the node's `count` cores, as many as hold its
  * CPUs there. Needs the write locks. */

@@ -44,12 +44,16 @@ static int warn(job_record_t *job, uint32_t fallback)
 
 int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal)
 {
+	job_record_t *job;
 	int rc;
 
 	dfrs_lock_write();
-	rc = warn(dfrs_find_job(job_id), fallback_signal);
-	if (!rc)
+	job = dfrs_find_job(job_id);
+	rc = warn(job, fallback_signal);
+	if (!rc) {
+		dfrs_note_warned(job);
 		last_job_update = time(NULL);
+	}
 	dfrs_unlock_write();
 	return rc;
 }
@@ -95,6 +99,11 @@ static bool died_of_warning(const job_record_t *job, uint32_t fallback)
 bool dfrs_ended_by_itself(const job_record_t *job)
 {
 	return IS_JOB_COMPLETE(job) || IS_JOB_FAILED(job) || IS_JOB_OOM(job);
+}
+
+bool dfrs_continues_when_requeued(const job_record_t *job)
+{
+	return job->details && job->details->requeue && job->batch_flag && !(job->bit_flags & CRON_JOB);
 }
 
 static int requeue_warned(job_record_t *job, int64_t submit_time, const dfrs_warning_t *warning,

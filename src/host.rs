@@ -39,6 +39,10 @@ pub trait PluginHost: Send + 'static {
     fn lock_times(&self) -> LockTimes;
     /// Whether this slurmctld is the one that controls the cluster.
     fn is_primary(&self) -> bool;
+    /// Requeues the jobs that have ended after a warning. Returns whether others are likely to do so soon.
+    fn requeue_ended(&self) -> bool {
+        false
+    }
     /// Writes to slurmctld's log.
     fn log(&self, level: LogLevel, message: &str) {
         self.shared_log().write(level, message);

@@ -86,6 +86,10 @@ impl PluginHost for SlurmctldHost {
     fn is_primary(&self) -> bool {
         shim::is_primary()
     }
+
+    fn requeue_ended(&self) -> bool {
+        shim::jobs_requeue_ended()
+    }
 }
 
 /// Slurm's own fan-out to the nodes.

@@ -12,6 +12,9 @@ use crate::scheduler::PluginScheduler;
 
 /// How often the agent looks whether there is something to do.
 const TICK: Duration = Duration::from_millis(100);
+/// How often it is looked whether a warned job has ended, where one is likely to: while it completes nothing follows
+/// from its end, and that takes some tens of milliseconds.
+const SHORT_TICK: Duration = Duration::from_millis(20);
 /// How long the end waits for the thread: a pass, and what it waits for at its own end (nodes three seconds,
 /// the state file three, the journal two, the status file one).
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(15);
@@ -102,7 +105,7 @@ fn run(host: &impl PluginHost, request: &LastRequest) {
 fn serve<T: PluginHost>(
     scheduler: &mut PluginScheduler<T::Slurm>,
     host: &T,
-    (request, requested): &LastRequest,
+    last: &LastRequest,
 ) -> PluginEvent {
     loop {
         let again = scheduler.tick();
@@ -111,22 +114,39 @@ fn serve<T: PluginHost>(
         if let Some(event) = scheduler.notice(host) {
             return event;
         }
-        let mut guard = request.lock().unwrap_or_else(PoisonError::into_inner);
-        if guard.is_none() && !again {
-            guard = requested
-                .wait_timeout(guard, TICK)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-        let asked = guard.take();
-        drop(guard);
-        match asked {
+        let longest = if again { Duration::ZERO } else { TICK };
+        match next_request(host, last, longest) {
             Some(RuntimeRequest::Stop) => return PluginEvent::Stop,
             Some(RuntimeRequest::Reload) => {
                 let is_same = scheduler.still_fits(host);
                 return PluginEvent::Reconfigured { is_same };
             }
             None => {}
+        }
+    }
+}
+
+/// The request that is there, or that comes in this time.
+fn next_request(
+    host: &impl PluginHost,
+    (request, requested): &LastRequest,
+    longest: Duration,
+) -> Option<RuntimeRequest> {
+    let mut left = longest;
+    loop {
+        let step = if host.requeue_ended() {
+            left.min(SHORT_TICK)
+        } else {
+            left
+        };
+        let guard = request.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = requested
+            .wait_timeout_while(guard, step, |request| request.is_none())
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+        left = left.saturating_sub(step);
+        if guard.is_some() || left.is_zero() {
+            return guard.take();
         }
     }
 }

@@ -50,6 +50,14 @@ void count_call(const char *name)
 	pthread_mutex_unlock(&count_lock);
 }
 
+unsigned calls_of(const char *name)
+{
+	for (int i = 0; (i < MAX_NAMES) && names[i]; i++)
+		if (!strcmp(names[i], name))
+			return counts[i];
+	return 0;
+}
+
 void print_counts(void)
 {
 	for (int i = 0; (i < MAX_NAMES) && names[i]; i++)

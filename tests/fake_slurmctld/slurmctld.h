@@ -14,6 +14,7 @@
 
 /* name: a constant; also called by the stubs. */
 void count_call(const char *name);
+unsigned calls_of(const char *name);
 void print_counts(void);
 
 /* One lock for all that lock_slurmctld() stands for. */

@@ -14,7 +14,7 @@
  * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
  * jobs hold some. limits: what is taken off a time limit again. cores: which jobs reservations of
  * cores keep off. hetjobs: which components of heterogeneous jobs wait for ever, and what they show. overlapping: which reservations keep jobs of others off. preemption: whether a
- * start may end jobs. grace: what becomes of jobs that Slurm preempts.
+ * start may end jobs. grace: what becomes of jobs that Slurm preempts. dependencies: jobs after one that was warned.
  * Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -1320,6 +1320,66 @@ static void grace(void)
 	print_grace("requeued", job);
 }
 
+/* --- dependencies ----------------------------------------------------------------------------------------- */
+
+static unsigned requeued_by_then;
+
+static void note_requeued(void)
+{
+	requeued_by_then = calls_of("job_requeue") + calls_of("job_requeue_internal");
+}
+
+/* What becomes of the first job when Slurm is asked whether the second may start. */
+static void print_gate(const char *what, uint32_t state)
+{
+	unsigned before = calls_of("job_requeue") + calls_of("job_requeue_internal");
+	uint32_t id = 2;
+	int result;
+
+	find_job_record(1)->job_state = state;
+	dfrs_jobs_gate(&id, 1, &result);
+	printf("%s: %s\n", what, (requeued_by_then == before + 1) ? "requeued first" : "left");
+}
+
+static void dependencies(void)
+{
+	job_record_t *job;
+
+	make_nodes(1);
+	job = new_job(1);
+	job->batch_flag = 1;
+	job->details->requeue = 1;
+	(void) new_job(2);
+	dfrs_remember_partitions(PARTITIONS);
+	on_gate = note_requeued;
+	print_gate("ended without a warning", JOB_COMPLETE);
+	dfrs_note_warned(job);
+	print_gate("runs", JOB_RUNNING);
+	printf("runs: %s\n", dfrs_jobs_requeue_ended() ? "ends soon" : "goes on");
+	print_gate("completing", JOB_COMPLETE | JOB_COMPLETING);
+	print_gate("completed later", JOB_COMPLETE);
+	dfrs_note_warned(job);
+	print_gate("completed", JOB_COMPLETE);
+	dfrs_note_warned(job);
+	print_gate("marked by Slurm", JOB_COMPLETE | JOB_COMPLETING | JOB_REQUEUE);
+	dfrs_note_warned(job);
+	print_gate("failed", JOB_FAILED);
+	dfrs_note_warned(job);
+	print_gate("cancelled", JOB_CANCELLED);
+	dfrs_note_warned(job);
+	job->restart_cnt++;
+	print_gate("completed in its next run", JOB_COMPLETE);
+	dfrs_note_warned(job);
+	wall_clock += 3600;
+	job->job_state = JOB_RUNNING;
+	printf("ran on: %s\n", dfrs_jobs_requeue_ended() ? "ends soon" : "goes on");
+	print_gate("ended later", JOB_FAILED);
+	dfrs_note_warned(job);
+	job->details->requeue = 0;
+	print_gate("not to be requeued", JOB_COMPLETE);
+	printf("then: %s\n", dfrs_jobs_requeue_ended() ? "ends soon" : "goes on");
+}
+
 /* --- heterogeneous jobs ---------------------------------------------------------------------------------- */
 
 static void print_components(const char *what)
@@ -1433,6 +1493,8 @@ int main(int argc, char **argv)
 		preemption();
 	else if (!strcmp(scenario, "grace"))
 		grace();
+	else if (!strcmp(scenario, "dependencies"))
+		dependencies();
 	else
 		return 2;
 	return 0;

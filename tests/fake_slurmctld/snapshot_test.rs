@@ -532,6 +532,29 @@ fn start_preempts_no_job_and_keeps_completing_nodes() {
 }
 
 #[test]
+fn warned_job_that_has_ended_is_requeued_before_dependencies_on_it_are_tested() {
+    let lines = run(&build::SNAPSHOT_TEST, "dependencies");
+    for line in [
+        "ended without a warning: left",
+        "runs: left",
+        "runs: ends soon",
+        "completing: requeued first",
+        "completed later: left",
+        "completed: requeued first",
+        "marked by Slurm: left",
+        "failed: requeued first",
+        "cancelled: left",
+        "completed in its next run: left",
+        "ran on: goes on",
+        "ended later: requeued first",
+        "not to be requeued: left",
+        "then: goes on",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn preempted_job_gets_no_signal_that_ends_it_and_is_preempted_until_it_is_parked() {
     let lines = run(&build::SNAPSHOT_TEST, "grace");
     for line in [

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * warned.c - jobs that DFRS has warned. If one saves its work and ends by itself, the next pass requeues it. It looks
+ * as if it were over until then, at most 0.1 s, in which Slurm releases jobs that wait for its end; so it is requeued
+ * here as soon as it is seen to end (docs/adr/0039-a-warned-job-that-ends-is-requeued.md).
+ */
+#include "internal.h"
+
+#include <stdatomic.h>
+
+/* A warned job is expected to end in this time, in seconds; a longer CheckpointWait is rare. */
+#define MAX_WAIT 600
+
+typedef struct {
+	uint32_t job_id;
+	uint32_t run; /* its restart_cnt */
+	time_t at;
+} warned_t;
+
+/* All under the write locks; whether there are some may be looked at without. */
+static warned_t *warned;
+static uint32_t size;
+static _Atomic uint32_t count;
+
+void dfrs_note_warned(const job_record_t *job)
+{
+	uint32_t known = 0;
+
+	while ((known < count) && (warned[known].job_id != job->job_id))
+		known++;
+	if (known == size) {
+		size = 2 * size + 16;
+		xrecalloc(warned, size, sizeof(*warned));
+	}
+	warned[known] = (warned_t) { .job_id = job->job_id, .run = job->restart_cnt, .at = time(NULL) };
+	if (known == count)
+		count++;
+}
+
+static void requeue_if_ended(job_record_t *job)
+{
+	bool by_slurm = IS_JOB_PENDING(job) || (job->job_state & JOB_REQUEUE);
+
+	if (!by_slurm && dfrs_ended_by_itself(job) && dfrs_continues_when_requeued(job) &&
+	    (dfrs_requeue_operation(job) == SLURM_SUCCESS))
+		last_job_update = time(NULL);
+}
+
+bool dfrs_requeue_ended(void)
+{
+	time_t now = time(NULL);
+	uint32_t kept = 0;
+	bool soon = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const warned_t entry = warned[i];
+		job_record_t *job = dfrs_find_job(entry.job_id);
+
+		if (!job || (job->restart_cnt != entry.run))
+			continue;
+		if (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) {
+			soon |= (now - entry.at < MAX_WAIT);
+			warned[kept++] = entry;
+		} else {
+			requeue_if_ended(job);
+		}
+	}
+	count = kept;
+	return soon;
+}
+
+bool dfrs_jobs_requeue_ended(void)
+{
+	bool soon;
+
+	if (!count)
+		return false;
+	dfrs_lock_write();
+	soon = dfrs_requeue_ended();
+	dfrs_unlock_write();
+	return soon;
+}
