@@ -250,12 +250,20 @@ def late_step():
     check(took is not None, f"srun is stopped before it launches its step, after {seconds(took)}")
     # Out of the job, as a user's srun on the login node is: it goes on while the job is frozen.
     for process in read(job_file(scene.attacker, "step_batch/user/task_0/cgroup.procs")).split():
-        if "srun" in read(f"/proc/{process}/comm"):
+        if "srun" in program_of(process):
             with open("/sys/fs/cgroup/cgroup.procs", "w", encoding="ascii") as out:
                 out.write(process)
     scene.park()
     scene.observe(lambda: subprocess.run(["pkill", "-CONT", "-x", "srun"], check=True))
     scene.end()
+
+
+def program_of(process):
+    """The name of the program that it runs; empty if it has ended since it was listed."""
+    try:
+        return read(f"/proc/{process}/comm")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def fork_bomb():
