@@ -128,6 +128,10 @@ uint32_t dfrs_tasks(const job_record_t *job);
 bool dfrs_overcommits(const dfrs_details_t *details);
 /* Whether its nodes make its tasks, and how many nodes it gets is open: -N with a range and no -n. */
 bool dfrs_sized_by_nodes(const job_record_t *job);
+/* How many nodes it gets, whatever is free; 0: that is open. */
+uint32_t dfrs_fixed_nodes(const job_record_t *job);
+/* Its tasks on each of so many nodes (0: open), if that leaves no choice; else 0. */
+uint32_t dfrs_tasks_on_each(const job_record_t *job, uint32_t nodes);
 /* What of it exact placement does not cover; see dfrs_job_t.unsupported. Here details may be missing. */
 uint32_t dfrs_unsupported(const job_record_t *job);
 /* In words; NULL for 0. */
@@ -145,7 +149,7 @@ bool dfrs_is_changing(const job_record_t *job);
 /* True if the job was requeued so lately that slurmd would still take its launch for the old run. */
 bool dfrs_too_early(const job_record_t *job, time_t now);
 
-/* devices.c: devices (GRES) but those that jobs share (shards, MPS). All need a job lock. */
+/* device_request.c: devices (GRES) but those that jobs share (shards, MPS). All need a job lock. */
 
 /* Some of one kind: all of this name, or those of one type. */
 typedef struct {
@@ -156,15 +160,30 @@ typedef void (*dfrs_device_visitor_t)(const dfrs_counted_t *counted, void *conte
 
 /* Those that the job gets on each of its nodes. */
 void dfrs_devices_asked(const job_record_t *job, dfrs_device_visitor_t visit, void *context);
-/* Those that the node has; a read lock suffices. */
-void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *context);
+/* How many nodes a job with devices gets, and how many tasks on each; 0: that is open. */
+typedef struct {
+	uint32_t nodes, tasks;
+} dfrs_spread_t;
+dfrs_spread_t dfrs_device_spread(const job_record_t *job);
+/* The nodes of dfrs_device_spread(); also 0: it asks for no devices. */
+uint32_t dfrs_device_nodes(const job_record_t *job);
+/* Of those asked for in this one form. 0: that is open before its nodes are chosen. */
+uint64_t dfrs_devices_on_each(const dfrs_spread_t *spread, const gres_job_state_t *asked);
+/* Whether that is open for any that it asks for. */
+bool dfrs_devices_open(const job_record_t *job);
+/* Whether it may get these places, or these nodes whole: as many, and as many tasks on each, as its devices are
+ * counted for. */
+bool dfrs_devices_fit(const job_record_t *job, const dfrs_place_t *places, uint32_t count, bool whole);
 /* As pn_min_memory, with --mem-per-gpu. */
 uint64_t dfrs_memory_asked(const job_record_t *job);
 /* Whether a kind that the job asks for is asked for in this form. */
 typedef bool (*dfrs_device_form_t)(const job_record_t *job, const gres_state_t *state);
 bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked);
-/* Whether it is open how many it gets on each of its nodes. */
-bool dfrs_devices_uneven(const job_record_t *job, const gres_state_t *state);
+
+/* devices.c */
+
+/* Those that the node has; a read lock suffices. */
+void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *context);
 /* Has Slurm give the job as many on each node, and nothing else with them, until it is restored. NULL: it asks for
  * none. Needs the write locks. */
 typedef struct dfrs_devices dfrs_devices_t;

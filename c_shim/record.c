@@ -257,10 +257,14 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_re
 {
 	const dfrs_details_t *details = job->details;
 	uint32_t rules = job->qos_ptr ? job->qos_ptr->flags : 0;
+	uint32_t for_devices = dfrs_device_nodes(job);
 
 	entry->min_nodes = MAX(details->min_nodes, 1);
 	if (details->max_nodes < NO_VAL)
 		entry->max_nodes = details->max_nodes;
+	/* On more nodes it would have other devices than it asks for. */
+	if (for_devices)
+		entry->max_nodes = for_devices;
 	if (!(rules & QOS_FLAG_PART_MIN_NODE))
 		raise_min_nodes(entry, partition->min_nodes);
 	if ((partition->max_nodes < NO_VAL) &&

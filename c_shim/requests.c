@@ -127,6 +127,32 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	return many(MAX(tasks, nodes));
 }
 
+uint32_t dfrs_fixed_nodes(const job_record_t *job)
+{
+	const dfrs_details_t *details = job->details;
+	uint32_t nodes = MAX(details->min_nodes, 1), tasks = dfrs_tasks(job);
+
+	if (dfrs_sized_by_nodes(job))
+		return 0;
+	if ((tasks == 1) || (details->max_nodes == 1))
+		return 1;
+	if (details->req_node_bitmap)
+		return (uint32_t) bit_set_count(details->req_node_bitmap);
+	if ((details->max_nodes == nodes) || (tasks == nodes) || (job->bit_flags & USE_MIN_NODES) ||
+	    (tasks == (uint64_t) nodes * dfrs_tasks_per_node(details)))
+		return nodes;
+	return 0;
+}
+
+uint32_t dfrs_tasks_on_each(const job_record_t *job, uint32_t nodes)
+{
+	uint32_t tasks = dfrs_tasks(job);
+
+	if (dfrs_sized_by_nodes(job) || dfrs_overcommits(job->details))
+		return MAX(dfrs_tasks_per_node(job->details), 1);
+	return (nodes && !(tasks % nodes)) ? tasks / nodes : 0;
+}
+
 bool dfrs_single_record(const job_record_t *job)
 {
 	return !job->array_recs || !job->array_recs->task_id_bitmap ||

@@ -360,6 +360,8 @@ static bool is_as_planned(const job_record_t *job, const dfrs_place_t *places, u
 {
 	uint64_t tasks = 0;
 
+	if (!dfrs_devices_fit(job, places, count, whole))
+		return false;
 	if (whole || dfrs_sized_by_nodes(job) || dfrs_overcommits(job->details))
 		return true;
 	for (uint32_t i = 0; i < count; i++)

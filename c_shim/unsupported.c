@@ -71,7 +71,7 @@ FORM(defaults_per_device)
 
 FORM(uneven_devices)
 {
-	return dfrs_devices_any(job, dfrs_devices_uneven);
+	return dfrs_devices_open(job);
 }
 
 FORM(heterogeneous)
@@ -202,7 +202,8 @@ static const form_t forms[] = {
 	{ "one of several QOS (--qos)", one_of_several_qos },
 	{ "hierarchical resources (--licenses)", hierarchical_resources },
 	{ "something that slurmctld has no details of", incomplete },
-	{ "devices for all of its nodes together (--gpus, --gpus-per-task; --gpus-per-node can be)", uneven_devices },
+	{ "devices for all of its nodes together (--gpus, --gpus-per-task; with -N, evenly, or --gpus-per-node can be)",
+	  uneven_devices },
 	{ "contiguous nodes (--contiguous)", contiguous },
 	{ "to expand another job (--dependency=expand)", expansion },
 	{ "specialized cores or threads (--core-spec, --thread-spec)", specialized_cores },

@@ -60,6 +60,14 @@ pub const SNAPSHOT_TEST: TestProgram = TestProgram {
     with_records: false,
 };
 
+/// Calls the shim for jobs with devices.
+pub const DEVICE_TEST: TestProgram = TestProgram {
+    name: "device_test",
+    files: &["device_test.c", "mutations.c", "no_select.c"],
+    with_shim: true,
+    with_records: false,
+};
+
 /// Calls the shim on the records of select/cons_tres.
 pub const CORE_ROWS_TEST: TestProgram = TestProgram {
     name: "core_rows_test",

@@ -5,6 +5,7 @@
 mod build;
 mod configurations;
 mod core_rows_test;
+mod device_test;
 mod snapshot_test;
 
 use std::path::Path;

@@ -460,10 +460,10 @@ fn devices_are_counted_on_each_node_or_refused() {
         format!("on one node: memory 200 devices {devices}"),
         "on one node: supported".to_owned(),
         "on one or two nodes: devices for all of its nodes together (--gpus, --gpus-per-task; \
-         --gpus-per-node can be)"
+         with -N, evenly, or --gpus-per-node can be)"
             .to_owned(),
         "on some nodes: devices for all of its nodes together (--gpus, --gpus-per-task; \
-         --gpus-per-node can be)"
+         with -N, evenly, or --gpus-per-node can be)"
             .to_owned(),
         "by socket: devices for each socket (--gpus-per-socket)".to_owned(),
         "with CPUs: CPUs for each GPU (--cpus-per-gpu; -c can be)".to_owned(),

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * device_test.c - what the shim makes of jobs that ask for devices.
+ *
+ * usage: device_test SCENARIO
+ *
+ * numbers: devices for the whole job and for each task. start: what Slurm is asked for at a start, and what the
+ * record says after it. Prints what was found; a test looks at it.
+ */
+#include "mutations.h"
+
+#include "internal.h"
+
+#include <stdio.h>
+
+#define PARTITIONS "dfrs,dfrs2"
+
+/* --- jobs and nodes ---------------------------------------------------------------------------------------- */
+
+/* Four nodes; a pending job of so many tasks on so many nodes that asks for devices of this name. */
+static gres_job_state_t *ask_for(const char *name, uint32_t tasks, uint32_t min_nodes, uint32_t max_nodes)
+{
+	gres_job_state_t *asked = xmalloc(sizeof(*asked));
+	job_record_t *job = find_job_record(1);
+
+	if (!job) {
+		make_nodes(4);
+		job = new_job(1);
+	}
+	FREE_NULL_LIST(job->gres_list_req);
+	job->gres_list_req = add_devices(NULL, name, asked);
+	job->bit_flags = JOB_NTASKS_SET;
+	job->details->num_tasks = tasks;
+	job->details->min_nodes = min_nodes;
+	job->details->max_nodes = max_nodes;
+	job->details->ntasks_per_node = 0;
+	job->details->cpus_per_task = 1;
+	job->details->orig_cpus_per_task = NO_VAL16;
+	asked->ntasks_per_gres = NO_VAL16;
+	return asked;
+}
+
+static void print_job(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot;
+	const dfrs_job_t *job;
+
+	if (dfrs_snapshot(view, PARTITIONS, &snapshot) || !snapshot.job_count)
+		_exit(5);
+	job = &snapshot.jobs[0];
+	printf("%s: ", what);
+	if (job->unsupported)
+		printf("%s", dfrs_unsupported_text(job->unsupported));
+	else
+		printf("%u*%u on %u-%u memory %" PRIu64, job->tasks, job->cpus_per_task, job->min_nodes, job->max_nodes,
+		       job->memory);
+	for (uint32_t i = 0; !job->unsupported && (i < job->device_count); i++) {
+		const dfrs_device_t *devices = &snapshot.devices[job->device_offset + i];
+
+		printf(" %s:%" PRIu64, snapshot.strings + devices->kind, devices->count);
+	}
+	printf("\n");
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------ */
+
+static void numbers_of_all_nodes(void)
+{
+	ask_for("gpu", 4, 2, 2)->gres_per_job = 6;
+	print_job("6 on two nodes");
+	ask_for("gpu", 4, 2, 2)->gres_per_job = 5;
+	print_job("5 on two nodes");
+	ask_for("gpu", 4, 1, 0)->gres_per_job = 4;
+	print_job("4 on any nodes");
+	ask_for("gpu", 4, 1, 0)->gres_per_job = 1;
+	print_job("1 for four tasks");
+	ask_for("gpu", 3, 3, 0)->gres_per_job = 6;
+	print_job("6 for a task on each of three nodes");
+	ask_for("gpu", 4, 2, 0)->gres_per_job = 4;
+	find_job_record(1)->details->ntasks_per_node = 2;
+	print_job("4 for two tasks on each node");
+}
+
+static void numbers_of_tasks(void)
+{
+	ask_for("gpu", 4, 2, 2)->gres_per_task = 3;
+	print_job("3 for each of two on two nodes");
+	ask_for("gpu", 3, 2, 2)->gres_per_task = 1;
+	print_job("1 for each of three on two nodes");
+	ask_for("gpu", 4, 1, 1)->gres_per_task = 1;
+	print_job("1 for each of four on one node");
+	ask_for("gpu", 2, 1, 0)->gres_per_task = 1;
+	print_job("1 for each on any nodes");
+	ask_for("gpu", 0, 1, 3)->gres_per_task = 2;
+	find_job_record(1)->bit_flags = 0;
+	find_job_record(1)->details->ntasks_per_node = 2;
+	print_job("2 for each where nodes make tasks");
+}
+
+static void numbers(void)
+{
+	numbers_of_all_nodes();
+	numbers_of_tasks();
+}
+
+/* --- starts -------------------------------------------------------------------------------------------------- */
+
+static void print_asked(const char *what, const job_record_t *job)
+{
+	gres_state_t *state = job->gres_list_req ? list_peek(job->gres_list_req) : NULL;
+	const gres_job_state_t *asked = state ? state->gres_data : NULL;
+
+	if (asked)
+		printf("%s: node %" PRIu64 " job %" PRIu64 " task %" PRIu64 " socket %" PRIu64
+		       " memory %" PRIu64 " CPUs %u tasks %u\n",
+		       what, asked->gres_per_node, asked->gres_per_job, asked->gres_per_task, asked->gres_per_socket,
+		       asked->mem_per_gres, asked->cpus_per_gres, asked->ntasks_per_gres);
+}
+
+/* In place of Slurm's, which finds no room. */
+static int find_no_room(const job_record_t *job)
+{
+	print_asked("asked of Slurm", job);
+	return ESLURM_NODES_BUSY;
+}
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+int select_nodes(job_node_select_t *selection, bool test_only, bool submission, uint32_t flags)
+{
+	return find_no_room(selection->job_ptr);
+}
+#else
+int select_nodes(job_record_t *job, bool test_only, bitstr_t **nodes, char **error, bool submission, uint32_t flags)
+{
+	return find_no_room(job);
+}
+#endif
+
+/* Without it no job comes as far as its start. */
+bool job_array_start_test(job_record_t *job)
+{
+	return true;
+}
+
+static void print_start(const char *what, const dfrs_place_t *places, uint32_t count)
+{
+	int rc = dfrs_job_start(1, places, count, false);
+
+	printf("%s: %s\n", what,
+	       (rc == ESLURM_NODES_BUSY)     ? "busy" :
+	       (rc == ESLURM_BAD_TASK_COUNT) ? "other tasks" :
+					       "other error");
+	print_asked("afterwards", find_job_record(1));
+}
+
+static void make_ready(void)
+{
+	if (!cg_node_bitmap)
+		cg_node_bitmap = bit_alloc(4);
+	find_job_record(1)->part_ptr->state_up = PARTITION_UP;
+	dfrs_remember_partitions(PARTITIONS);
+}
+
+static void start(void)
+{
+	dfrs_place_t places[] = { { .node = 0, .tasks = 2 }, { .node = 1, .tasks = 2 }, { .node = 2, .tasks = 0 } };
+	gres_job_state_t *asked = ask_for("gpu", 4, 2, 2);
+
+	make_ready();
+	asked->gres_per_task = 3;
+	asked->gres_per_job = 12;
+	asked->mem_per_gres = 10;
+	print_start("as counted", places, 2);
+	places[0].tasks = 3;
+	places[1].tasks = 1;
+	print_start("unevenly", places, 2);
+	places[0].tasks = 4;
+	print_start("on one node", places, 1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *scenario = (argc == 2) ? argv[1] : "";
+
+	if (!strcmp(scenario, "numbers"))
+		numbers();
+	else if (!strcmp(scenario, "start"))
+		start();
+	else
+		return 2;
+	return 0;
+}

@@ -1,0 +1,51 @@
+//! What the shim makes of jobs that ask for devices (`device_test.c`).
+
+use crate::build;
+use crate::snapshot_test::{assert_has, run};
+
+fn assert_has_all(scenario: &str, expected: &[&str]) {
+    let lines = run(&build::DEVICE_TEST, scenario);
+    for line in expected {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
+fn devices_of_whole_jobs_are_counted_on_each_node_where_nodes_are_fixed() {
+    let open = "devices for all of its nodes together (--gpus, --gpus-per-task; with -N, evenly, or \
+                --gpus-per-node can be)";
+    assert_has_all(
+        "numbers",
+        &[
+            "6 on two nodes: 4*1 on 2-2 memory 1000 gpu:3",
+            &format!("5 on two nodes: {open}"),
+            &format!("4 on any nodes: {open}"),
+            "1 for four tasks: 4*1 on 1-1 memory 1000 gpu:1",
+            "6 for a task on each of three nodes: 3*1 on 3-3 memory 1000 gpu:2",
+            "4 for two tasks on each node: 4*1 on 2-2 memory 1000 gpu:2",
+            "3 for each of two on two nodes: 4*1 on 2-2 memory 1000 gpu:6",
+            &format!("1 for each of three on two nodes: {open}"),
+            "1 for each of four on one node: 4*1 on 1-1 memory 1000 gpu:4",
+            &format!("1 for each on any nodes: {open}"),
+            "2 for each where nodes make tasks: 2*1 on 1-3 memory 1000 gpu:4",
+        ],
+    );
+}
+
+#[test]
+fn slurm_is_asked_for_devices_of_each_node_and_only_for_places_they_were_counted_for() {
+    let user = "afterwards: node 0 job 12 task 3 socket 0 memory 10 CPUs 0 tasks 65534";
+    let lines = run(&build::DEVICE_TEST, "start");
+    assert_eq!(
+        lines,
+        [
+            "asked of Slurm: node 6 job 0 task 0 socket 0 memory 0 CPUs 0 tasks 65534",
+            "as counted: busy",
+            user,
+            "unevenly: other tasks",
+            user,
+            "on one node: other tasks",
+            user,
+        ]
+    );
+}
