@@ -6,11 +6,32 @@
  */
 #include "internal.h"
 
+/* --- forms --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+	const job_record_t *job;
+	dfrs_device_form_t is_asked;
+} form_search_t;
+
+static int test_form(void *record, void *argument)
+{
+	const form_search_t *search = argument;
+
+	return search->is_asked(search->job, record);
+}
+
+bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked)
+{
+	form_search_t search = { .job = job, .is_asked = is_asked };
+
+	return job->gres_list_req && list_find_first_ro(job->gres_list_req, test_form, &search);
+}
+
 /* --- how many ------------------------------------------------------------------------------------------ */
 
-static int find_single(void *record, void *argument)
+static bool is_single(const job_record_t *job, const gres_state_t *state)
 {
-	const gres_job_state_t *asked = ((const gres_state_t *) record)->gres_data;
+	const gres_job_state_t *asked = state->gres_data;
 
 	return !asked->gres_per_node && !asked->gres_per_socket && (asked->gres_per_job == 1);
 }
@@ -20,7 +41,7 @@ uint32_t dfrs_device_nodes(const job_record_t *job)
 	if (!job->gres_list_req || !job->details)
 		return 0;
 	/* There is one device for all of its tasks. */
-	if (list_find_first_ro(job->gres_list_req, find_single, NULL))
+	if (dfrs_devices_any(job, is_single))
 		return 1;
 	return dfrs_fixed_nodes(job);
 }
@@ -46,19 +67,16 @@ uint64_t dfrs_devices_on_each(const dfrs_spread_t *spread, const gres_job_state_
 
 /* A walk over what a job asks for. */
 typedef struct {
-	const job_record_t *job;
 	dfrs_spread_t spread;
 	dfrs_device_visitor_t visit;
 	void *context;
 	uint64_t sum;
-	dfrs_device_form_t is_asked;
 } asked_walk_t;
 
 static int walk_asked(const job_record_t *job, ListForF each, asked_walk_t *walk)
 {
 	if (!job->gres_list_req)
 		return 0;
-	walk->job = job;
 	walk->spread = dfrs_device_spread(job);
 	return list_for_each_ro(job->gres_list_req, each, walk);
 }
@@ -133,20 +151,42 @@ uint64_t dfrs_memory_asked(const job_record_t *job)
 	return walk.sum ? walk.sum : job->details->pn_min_memory;
 }
 
-/* --- forms --------------------------------------------------------------------------------------------- */
-
-static int test_form(void *record, void *argument)
+/* CPUs that each of these devices brings. */
+static uint32_t cpus_with(const gres_job_state_t *asked)
 {
+	return asked->cpus_per_gres;
+}
+
+static int add_cpus(void *record, void *argument)
+{
+	const gres_job_state_t *asked = ((const gres_state_t *) record)->gres_data;
 	asked_walk_t *walk = argument;
 
-	walk->sum += walk->is_asked(walk->job, record);
+	walk->sum += cpus_with(asked) * dfrs_devices_on_each(&walk->spread, asked);
 	return 0;
 }
 
-bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked)
+uint32_t dfrs_device_cpus(const job_record_t *job)
 {
-	asked_walk_t walk = { .is_asked = is_asked };
+	asked_walk_t walk = { 0 };
+	uint64_t tasks;
 
-	(void) walk_asked(job, test_form, &walk);
-	return walk.sum;
+	(void) walk_asked(job, add_cpus, &walk);
+	tasks = MAX(walk.spread.tasks, 1);
+	return (uint32_t) MIN((walk.sum + tasks - 1) / tasks, INFINITE16 - 1);
+}
+
+static bool brings_cpus(const job_record_t *job, const gres_state_t *state)
+{
+	return cpus_with(state->gres_data);
+}
+
+bool dfrs_devices_bring_cpus(const job_record_t *job)
+{
+	return dfrs_devices_any(job, brings_cpus);
+}
+
+bool dfrs_device_cpus_open(const job_record_t *job)
+{
+	return job->details && dfrs_devices_bring_cpus(job) && !dfrs_device_spread(job).tasks;
 }

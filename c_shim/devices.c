@@ -62,17 +62,30 @@ struct dfrs_devices {
 	} kinds[];
 };
 
+static void put_numbers(gres_job_state_t *asked, const gres_job_state_t *numbers)
+{
+	asked->gres_per_node = numbers->gres_per_node;
+	asked->gres_per_job = numbers->gres_per_job;
+	asked->gres_per_task = numbers->gres_per_task;
+	asked->gres_per_socket = numbers->gres_per_socket;
+	asked->mem_per_gres = numbers->mem_per_gres;
+	asked->cpus_per_gres = numbers->cpus_per_gres;
+	asked->ntasks_per_gres = numbers->ntasks_per_gres;
+}
+
 /* One task on each node, and all of the node's devices with it. */
 static int ask_on_each_node(void *record, void *argument)
 {
 	gres_job_state_t *asked = ((gres_state_t *) record)->gres_data;
 	dfrs_devices_t *devices = argument;
-	uint64_t wanted = dfrs_devices_on_each(&devices->spread, asked);
+	gres_job_state_t wanted = {
+		.gres_per_node = dfrs_devices_on_each(&devices->spread, asked),
+		.ntasks_per_gres = NO_VAL16,
+	};
 
 	devices->kinds[devices->count].asked = asked;
 	devices->kinds[devices->count++].was = *asked;
-	asked->gres_per_node = wanted;
-	asked->gres_per_job = asked->gres_per_task = asked->mem_per_gres = 0;
+	put_numbers(asked, &wanted);
 	return 0;
 }
 
@@ -100,15 +113,8 @@ void dfrs_devices_restore(dfrs_devices_t *devices)
 {
 	if (!devices)
 		return;
-	for (uint32_t i = 0; i < devices->count; i++) {
-		gres_job_state_t *asked = devices->kinds[i].asked;
-		const gres_job_state_t *was = &devices->kinds[i].was;
-
-		asked->gres_per_node = was->gres_per_node;
-		asked->gres_per_job = was->gres_per_job;
-		asked->gres_per_task = was->gres_per_task;
-		asked->mem_per_gres = was->mem_per_gres;
-	}
+	for (uint32_t i = 0; i < devices->count; i++)
+		put_numbers(devices->kinds[i].asked, &devices->kinds[i].was);
 	xfree(devices->job->cpus_per_tres);
 	xfree(devices->job->mem_per_tres);
 	devices->job->cpus_per_tres = devices->cpus_per_tres;

@@ -278,7 +278,7 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 	digest = dfrs_digest(digest, job->resv_ptr ? job->resv_ptr->resv_id + 1ULL : 0);
 	if (obstacles.fixed || obstacles.floating)
 		digest = dfrs_digest(digest, ((uint64_t) needs_whole_nodes(partition, job) << 32) |
-					     dfrs_cpus_per_task(details, 1));
+					     dfrs_cpus_per_task(job, 1));
 	digest = dfrs_digest_bits(digest, details->exc_node_bitmap);
 	digest = dfrs_digest_bits(digest, details->req_node_bitmap);
 	digest = dfrs_digest_text(digest, details->feature_list ? details->features : NULL);
@@ -320,9 +320,9 @@ static uint32_t count_free(bitstr_t *cores, uint32_t first, uint32_t count)
 /* Slurm starts nothing on cores that are reserved. DFRS has it start a job on one core of each node, and lays it out on
  * all afterwards: a node is left out if what is not reserved of it is too little for one of the job's tasks.
  * Cores are numbered throughout all nodes. */
-static void leave_out_full(bitstr_t *nodes, bitstr_t *cores, const dfrs_details_t *details)
+static void leave_out_full(bitstr_t *nodes, bitstr_t *cores, const job_record_t *job)
 {
-	uint32_t least = dfrs_cpus_per_task(details, 1), first = 0;
+	uint32_t least = dfrs_cpus_per_task(job, 1), first = 0;
 
 	for (int i = 0; i < node_record_count; i++) {
 		const node_record_t *node = node_record_table_ptr[i];
@@ -356,7 +356,7 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	leave_out_reserved(nodes, &cores, &partition->floating, obstacles.floating,
 			   partition, job);
 	if (cores)
-		leave_out_full(nodes, cores, details);
+		leave_out_full(nodes, cores, job);
 	FREE_NULL_BITMAP(cores);
 	if (job->resv_ptr && job->resv_ptr->node_bitmap &&
 	    !(job->resv_ptr->flags & RESERVE_FLAG_FLEX))

@@ -112,12 +112,12 @@ uint32_t dfrs_threads(const node_record_t *node);
 /* Whether the job defines how its tasks lie on cores: --threads-per-core (--hint=nomultithread),
  * --ntasks-per-core. */
 bool dfrs_constrains_cores(const dfrs_details_t *details);
-/* CPUs that a task holds where cores have so many threads: -c, and of a job that is not to use all threads of its
+/* CPUs that a task holds where cores have so many threads: -c, or more that its devices bring, and of a job that is not to use all threads of its
  * cores or is to have tasks alone on theirs those of all the cores that -c takes, as select/cons_tres counts and srun
  * inside the job expects (dist_tasks() of 22.05 and 24.11). */
-uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads);
+uint32_t dfrs_cpus_per_task(const job_record_t *job, uint32_t threads);
 /* CPUs that so many tasks of the job hold on one node: whole cores, if it constrains them. */
-uint32_t dfrs_cpus_of_tasks(const dfrs_details_t *details, uint32_t threads, uint32_t tasks);
+uint32_t dfrs_cpus_of_tasks(const job_record_t *job, uint32_t threads, uint32_t tasks);
 /* Of so many CPUs held there those that --mem-per-cpu counts: not the threads that --threads-per-core leaves idle
  * (job_resources_get_node_cpu_cnt() of 22.05 and 24.11). */
 uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus);
@@ -174,6 +174,12 @@ bool dfrs_devices_open(const job_record_t *job);
 /* Whether it may get these places, or these nodes whole: as many, and as many tasks on each, as its devices are
  * counted for. */
 bool dfrs_devices_fit(const job_record_t *job, const dfrs_place_t *places, uint32_t count, bool whole);
+/* CPUs for each task that its devices bring (--cpus-per-gpu): those of a node, divided among its tasks there, rounded
+ * up; 0: none. */
+uint32_t dfrs_device_cpus(const job_record_t *job);
+/* Whether they bring any, and whether it is open on how many tasks. */
+bool dfrs_devices_bring_cpus(const job_record_t *job);
+bool dfrs_device_cpus_open(const job_record_t *job);
 /* As pn_min_memory, with --mem-per-gpu. */
 uint64_t dfrs_memory_asked(const job_record_t *job);
 /* Whether a kind that the job asks for is asked for in this form. */

@@ -41,7 +41,7 @@ bool dfrs_minimum_within_limits(job_record_t *job)
 		return true;
 	sizes = dfrs_node_sizes(job->part_ptr);
 	least.cpus = (uint64_t) dfrs_tasks(job) *
-		     dfrs_cpus_per_task(details, sizes.min_threads);
+		     dfrs_cpus_per_task(job, sizes.min_threads);
 	if (dfrs_whole_nodes(details->whole_node))
 		least.cpus = MAX(least.cpus, least.nodes * sizes.min_cpus);
 	least.memory = (memory & MEM_PER_CPU) ?

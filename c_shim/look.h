@@ -108,7 +108,7 @@ void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index);
 typedef struct {
 	const job_resources_t *resources; /* NULL: it has none */
 	const bitstr_t *only; /* of its nodes; NULL: all */
-	const dfrs_details_t *details; /* of one that holds whole cores; NULL: cpus_per_task count */
+	const job_record_t *constrained; /* a job that holds whole cores; NULL: cpus_per_task count */
 	uint32_t cpus_per_task;
 	int node, host;
 } dfrs_places_t;

@@ -198,11 +198,12 @@ static const dfrs_sizes_t *sizes_of(dfrs_scoped_t *partition)
 
 /* CPUs of a task, where its partition's nodes differ as on those whose cores have most threads. On
  * other nodes a task holds less. */
-static void fill_cpus(dfrs_job_t *entry, const dfrs_details_t *details, dfrs_scoped_t *partition)
+static void fill_cpus(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
+	const dfrs_details_t *details = job->details;
 	uint32_t threads = dfrs_constrains_cores(details) ? sizes_of(partition)->max_threads : 1;
 
-	entry->cpus_per_task = dfrs_cpus_per_task(details, threads);
+	entry->cpus_per_task = dfrs_cpus_per_task(job, threads);
 	entry->idle_cpus = entry->cpus_per_task -
 			   dfrs_memory_cpus(details, threads, entry->cpus_per_task);
 }
@@ -210,9 +211,9 @@ static void fill_cpus(dfrs_job_t *entry, const dfrs_details_t *details, dfrs_sco
 /* As under Slurm, a node has no more tasks of a job that constrains cores than it has cores for:
  * srun would wait for more. Where nodes differ this is for the largest, and a start on others is
  * refused. */
-static void bound_by_cores(dfrs_job_t *entry, const dfrs_details_t *details,
-			   dfrs_scoped_t *partition)
+static void bound_by_cores(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
+	const dfrs_details_t *details = job->details;
 	const dfrs_sizes_t *sizes;
 	uint32_t max;
 
@@ -220,7 +221,7 @@ static void bound_by_cores(dfrs_job_t *entry, const dfrs_details_t *details,
 	    (entry->flags & DFRS_JOB_SIZED_BY_NODES))
 		return;
 	sizes = sizes_of(partition);
-	max = sizes->max_cpus / dfrs_cpus_per_task(details, sizes->min_threads);
+	max = sizes->max_cpus / dfrs_cpus_per_task(job, sizes->min_threads);
 	if ((sizes->max_threads > 1) && max &&
 	    (!entry->tasks_per_node || (entry->tasks_per_node > max)))
 		entry->tasks_per_node = max;
@@ -291,12 +292,12 @@ static void fill_request(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped
 	const dfrs_details_t *details = job->details;
 
 	entry->tasks = dfrs_tasks(job);
-	fill_cpus(entry, details, partition);
+	fill_cpus(entry, job, partition);
 	entry->tasks_per_node = dfrs_tasks_per_node(details);
 	if (!entry->tasks_per_node && dfrs_overcommits(details))
 		entry->tasks_per_node = 1;
 	bound_tasks_per_node(entry);
-	bound_by_cores(entry, details, partition);
+	bound_by_cores(entry, job, partition);
 	bound_by_sockets(entry, job, partition);
 	fill_nodes(entry, job, partition->record);
 	entry->memory = dfrs_memory_asked(job) & ~MEM_PER_CPU;
@@ -377,26 +378,26 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 /* --- places -------------------------------------------------------------------------------------------- */
 
 /* CPUs that a task of the job holds on this node. */
-static uint32_t cpus_per_task_on(const dfrs_details_t *details, const node_record_t *node)
+static uint32_t cpus_per_task_on(const job_record_t *job, const node_record_t *node)
 {
-	return node ? dfrs_cpus_per_task(details, dfrs_threads(node)) : 1;
+	return node ? dfrs_cpus_per_task(job, dfrs_threads(node)) : 1;
 }
 
 /* Whether the job has the CPUs that its tasks are to hold. A job that constrains cores, and that
  * was started by a DFRS that did not know, has fewer: then each of its tasks has what the job
  * requested. */
-static bool holds_cores(const dfrs_job_t *entry, const dfrs_details_t *details,
+static bool holds_cores(const dfrs_job_t *entry, const job_record_t *job,
 			const job_resources_t *resources)
 {
 	uint32_t host = 0, tasks = 0;
 
-	if (!dfrs_constrains_cores(details))
+	if (!dfrs_constrains_cores(job->details))
 		return false;
 	DFRS_FOR_EACH_BIT(index, resources->node_bitmap) {
 		if (host >= resources->nhosts)
 			break;
 		tasks += resources->cpus[host++] /
-			 cpus_per_task_on(details, node_record_table_ptr[index]);
+			 cpus_per_task_on(job, node_record_table_ptr[index]);
 	}
 	return tasks >= entry->tasks;
 }
@@ -406,7 +407,7 @@ dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 	const job_resources_t *resources = job->job_resrcs;
 	bool completing = entry->flags & DFRS_JOB_COMPLETING;
 	dfrs_places_t walk = {
-		.cpus_per_task = job->details ? dfrs_cpus_per_task(job->details, 1) : 1,
+		.cpus_per_task = job->details ? dfrs_cpus_per_task(job, 1) : 1,
 		.node = -1,
 		.host = -1,
 	};
@@ -417,8 +418,8 @@ dfrs_places_t dfrs_places_of(const dfrs_job_t *entry, const job_record_t *job)
 	    (entry->state != DFRS_JOB_SUSPENDED))
 		return walk;
 	walk.resources = resources;
-	if (job->details && holds_cores(entry, job->details, resources))
-		walk.details = job->details;
+	if (job->details && holds_cores(entry, job, resources))
+		walk.constrained = job;
 	/* Where its processes may still be. */
 	walk.only = completing ? job->node_bitmap_cg : NULL;
 	return walk;
@@ -437,7 +438,7 @@ bool dfrs_next_place(dfrs_places_t *walk, dfrs_place_t *place)
 		cpus = resources->cpus[walk->host];
 		if (!cpus || (walk->only && !bit_test((bitstr_t *) walk->only, walk->node)))
 			continue; /* given up by resizing; or through there */
-		each = walk->details ? cpus_per_task_on(walk->details,
+		each = walk->constrained ? cpus_per_task_on(walk->constrained,
 							node_record_table_ptr[walk->node]) :
 				       walk->cpus_per_task;
 		*place = (dfrs_place_t) {

@@ -5,11 +5,16 @@
 #include "internal.h"
 
 /* -c */
-static uint32_t cpus_asked(const dfrs_details_t *details)
+static uint32_t cpus_given(const dfrs_details_t *details)
 {
 	uint16_t cpus = details->cpus_per_task;
 
 	return ((cpus == 0) || (cpus == NO_VAL16) || (cpus == INFINITE16)) ? 1 : cpus;
+}
+
+static uint32_t cpus_asked(const job_record_t *job)
+{
+	return MAX(cpus_given(job->details), dfrs_device_cpus(job));
 }
 
 /* --- threads ------------------------------------------------------------------------------------------ */
@@ -27,14 +32,14 @@ static uint32_t asked_of_core(uint16_t number, uint32_t open)
 
 /* How many threads of a core the job may use (job_mgr_determine_cpus_per_core() of 24.11, vpus_per_core() of
  * 22.05). */
-static uint32_t usable_threads(const dfrs_details_t *details, uint32_t threads)
+static uint32_t usable_threads(const job_record_t *job, uint32_t threads)
 {
-	const multi_core_data_t *parts = details->mc_ptr;
+	const multi_core_data_t *parts = job->details->mc_ptr;
 	uint32_t usable = threads;
 
 	if (!parts)
 		return usable;
-	usable = MIN(usable, asked_of_core(parts->ntasks_per_core, threads) * cpus_asked(details));
+	usable = MIN(usable, asked_of_core(parts->ntasks_per_core, threads) * cpus_asked(job));
 	return MIN(usable, asked_of_core(parts->threads_per_core, threads));
 }
 
@@ -46,22 +51,22 @@ bool dfrs_constrains_cores(const dfrs_details_t *details)
 			 asked_of_core(parts->threads_per_core, 0));
 }
 
-uint32_t dfrs_cpus_per_task(const dfrs_details_t *details, uint32_t threads)
+uint32_t dfrs_cpus_per_task(const job_record_t *job, uint32_t threads)
 {
-	uint32_t cpus = cpus_asked(details), usable = usable_threads(details, threads);
+	uint32_t cpus = cpus_asked(job), usable = usable_threads(job, threads);
 
-	if ((threads <= 1) || !dfrs_constrains_cores(details))
+	if ((threads <= 1) || !dfrs_constrains_cores(job->details))
 		return cpus;
-	if (details->mc_ptr->ntasks_per_core == 1)
+	if (job->details->mc_ptr->ntasks_per_core == 1)
 		return (cpus + usable - 1) / usable * threads;
 	return (cpus * threads + usable - 1) / usable;
 }
 
-uint32_t dfrs_cpus_of_tasks(const dfrs_details_t *details, uint32_t threads, uint32_t tasks)
+uint32_t dfrs_cpus_of_tasks(const job_record_t *job, uint32_t threads, uint32_t tasks)
 {
-	uint32_t cpus = tasks * dfrs_cpus_per_task(details, threads);
+	uint32_t cpus = tasks * dfrs_cpus_per_task(job, threads);
 
-	return dfrs_constrains_cores(details) ? (cpus + threads - 1) / threads * threads : cpus;
+	return dfrs_constrains_cores(job->details) ? (cpus + threads - 1) / threads * threads : cpus;
 }
 
 uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus)
@@ -106,7 +111,7 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	const dfrs_details_t *details = job->details;
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 	uint32_t nodes = MAX(details->min_nodes, 1);
-	uint32_t cpus_per_task = cpus_asked(details);
+	uint32_t cpus_per_task = cpus_given(details);
 	uint64_t on_each = MAX(dfrs_tasks_per_node(details), 1);
 	uint64_t tasks = details->num_tasks;
 
@@ -121,7 +126,8 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	if ((tasks == 0) || (tasks == NO_VAL)) {
 		/* No -n: as many as the requested nodes and CPUs make room for. */
 		tasks = nodes * on_each;
-		if (details->min_cpus != NO_VAL)
+		/* Of 24.11 these count what devices bring, too (gres_job_state_validate()). */
+		if ((details->min_cpus != NO_VAL) && !dfrs_devices_bring_cpus(job))
 			tasks = MAX(tasks, ((uint64_t) details->min_cpus + cpus_per_task - 1) / cpus_per_task);
 	}
 	return many(MAX(tasks, nodes));

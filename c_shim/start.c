@@ -41,9 +41,9 @@ static int fill_alloc(node_alloc_t *alloc, const job_record_t *job, const dfrs_p
 	    !bit_test(job->part_ptr->node_bitmap, place->node))
 		return ESLURM_INVALID_NODE_NAME;
 	threads = dfrs_threads(node);
-	each = dfrs_cpus_per_task(details, threads);
+	each = dfrs_cpus_per_task(job, threads);
 	cpus = (uint64_t) place->tasks * each;
-	held = (cpus < INFINITE16) ? dfrs_cpus_of_tasks(details, threads, place->tasks) : cpus;
+	held = (cpus < INFINITE16) ? dfrs_cpus_of_tasks(job, threads, place->tasks) : cpus;
 	/* srun would wait for ever for cores that are not there (_pick_step_cores() of 24.11). */
 	if (dfrs_constrains_cores(details) && !dfrs_overcommits(details) && (held > node->cpus_efctv))
 		return ESLURM_NODES_BUSY;
@@ -174,7 +174,6 @@ static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
 		.task_dist = SLURM_DIST_BLOCK,
 		.pn_min_memory = 1,
 		.cpus_per_task = 1,
-		.ntasks_per_tres = user->ntasks_per_tres,
 	};
 
 	request.exc_node_bitmap = bit_alloc(node_record_count);

@@ -40,14 +40,9 @@ FORM(devices_by_socket)
 	return dfrs_devices_any(job, are_by_socket);
 }
 
-static bool are_with_cpus(const job_record_t *job, const gres_state_t *state)
-{
-	return ((const gres_job_state_t *) state->gres_data)->cpus_per_gres;
-}
-
 FORM(cpus_per_device)
 {
-	return dfrs_devices_any(job, are_with_cpus);
+	return dfrs_device_cpus_open(job);
 }
 
 static bool are_with_tasks(const job_record_t *job, const gres_state_t *state)
@@ -189,7 +184,8 @@ static const form_t forms[] = {
 	{ "parts of devices (--gres=shard, --gres=mps)", shared_devices },
 	{ "devices near its cores (--gres-flags=enforce-binding)", bound_devices },
 	{ "devices for each socket (--gpus-per-socket)", devices_by_socket },
-	{ "CPUs for each GPU (--cpus-per-gpu; -c can be)", cpus_per_device },
+	{ "CPUs for each GPU and an open number of tasks for these (--cpus-per-gpu; -c, or with -N evenly, can be)",
+	  cpus_per_device },
 	{ "tasks for each GPU (--ntasks-per-gpu)", tasks_per_device },
 	{ "GPUs that bring CPUs or memory here (DefCpuPerGPU, DefMemPerGPU)", defaults_per_device },
 	{ "several components (a heterogeneous job)", heterogeneous },

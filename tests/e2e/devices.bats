@@ -109,6 +109,6 @@ uses_gpus() { [ "$(gpus_in_use "$1")" = "$2" ]; }
 	local job
 	job=$(submit --gpus=3 --ntasks=4 --nodes=2 --mem=50 -- true)
 	wait_until 30 says "$job" "devices for all of its nodes together"
-	job=$(submit --gpus-per-node=1 --cpus-per-gpu=2 --ntasks=1 --mem=50 -- true)
+	job=$(submit --gpus-per-node=1 --cpus-per-gpu=2 --ntasks=3 --mem=50 -- true)
 	wait_until 30 says "$job" "--cpus-per-gpu"
 }

@@ -4,7 +4,7 @@
  *
  * usage: device_test SCENARIO
  *
- * numbers: devices for the whole job and for each task. start: what Slurm is asked for at a start, and what the
+ * numbers: devices for the whole job and for each task. cpus: with each device. start: what Slurm is asked for at a start, and what the
  * record says after it. Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -106,6 +106,38 @@ static void numbers(void)
 	numbers_of_tasks();
 }
 
+/* --- CPUs --------------------------------------------------------------------------------------------------- */
+
+static void cpus(void)
+{
+	gres_job_state_t *asked = ask_for("gpu", 1, 1, 0);
+	job_record_t *job = find_job_record(1);
+
+	asked->gres_per_node = 2;
+	asked->cpus_per_gres = 4;
+	print_job("4 with each of 2 for one task");
+	asked = ask_for("gpu", 6, 2, 2);
+	asked->gres_per_node = 2;
+	asked->cpus_per_gres = 4;
+	print_job("4 with each of 2 for three tasks");
+	job->details->cpus_per_task = 5;
+	print_job("-c asks for more");
+	asked = ask_for("gpu", 3, 1, 0);
+	asked->gres_per_node = 2;
+	asked->cpus_per_gres = 4;
+	print_job("tasks on any nodes");
+	asked = ask_for("gpu", 4, 2, 2);
+	asked->gres_per_task = 2;
+	asked->cpus_per_gres = 3;
+	print_job("3 with each of 2 for each task");
+	asked = ask_for("gpu", 0, 1, 1);
+	job->bit_flags = 0;
+	job->details->min_cpus = 8;
+	asked->gres_per_job = 2;
+	asked->cpus_per_gres = 4;
+	print_job("without a number of tasks");
+}
+
 /* --- starts -------------------------------------------------------------------------------------------------- */
 
 static void print_asked(const char *what, const job_record_t *job)
@@ -173,6 +205,7 @@ static void start(void)
 	asked->gres_per_task = 3;
 	asked->gres_per_job = 12;
 	asked->mem_per_gres = 10;
+	asked->cpus_per_gres = 2;
 	print_start("as counted", places, 2);
 	places[0].tasks = 3;
 	places[1].tasks = 1;
@@ -187,6 +220,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(scenario, "numbers"))
 		numbers();
+	else if (!strcmp(scenario, "cpus"))
+		cpus();
 	else if (!strcmp(scenario, "start"))
 		start();
 	else

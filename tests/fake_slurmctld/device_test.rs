@@ -33,8 +33,24 @@ fn devices_of_whole_jobs_are_counted_on_each_node_where_nodes_are_fixed() {
 }
 
 #[test]
+fn cpus_of_devices_are_what_the_tasks_there_need() {
+    assert_has_all(
+        "cpus",
+        &[
+            "4 with each of 2 for one task: 1*8 on 1-1 memory 1000 gpu:2",
+            "4 with each of 2 for three tasks: 6*3 on 2-2 memory 1000 gpu:2",
+            "-c asks for more: 6*5 on 2-2 memory 1000 gpu:2",
+            "tasks on any nodes: CPUs for each GPU and an open number of tasks for these (--cpus-per-gpu; \
+             -c, or with -N evenly, can be)",
+            "3 with each of 2 for each task: 4*6 on 2-2 memory 1000 gpu:4",
+            "without a number of tasks: 1*8 on 1-1 memory 1000 gpu:2",
+        ],
+    );
+}
+
+#[test]
 fn slurm_is_asked_for_devices_of_each_node_and_only_for_places_they_were_counted_for() {
-    let user = "afterwards: node 0 job 12 task 3 socket 0 memory 10 CPUs 0 tasks 65534";
+    let user = "afterwards: node 0 job 12 task 3 socket 0 memory 10 CPUs 2 tasks 65534";
     let lines = run(&build::DEVICE_TEST, "start");
     assert_eq!(
         lines,

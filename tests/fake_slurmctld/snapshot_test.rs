@@ -466,7 +466,9 @@ fn devices_are_counted_on_each_node_or_refused() {
          with -N, evenly, or --gpus-per-node can be)"
             .to_owned(),
         "by socket: devices for each socket (--gpus-per-socket)".to_owned(),
-        "with CPUs: CPUs for each GPU (--cpus-per-gpu; -c can be)".to_owned(),
+        "with CPUs: CPUs for each GPU and an open number of tasks for these (--cpus-per-gpu; -c, or \
+         with -N evenly, can be)"
+            .to_owned(),
         "with tasks: tasks for each GPU (--ntasks-per-gpu)".to_owned(),
         "bound: devices near its cores (--gres-flags=enforce-binding)".to_owned(),
         "with defaults: GPUs that bring CPUs or memory here (DefCpuPerGPU, DefMemPerGPU)"
