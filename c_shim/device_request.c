@@ -67,6 +67,7 @@ uint64_t dfrs_devices_on_each(const dfrs_spread_t *spread, const gres_job_state_
 
 /* A walk over what a job asks for. */
 typedef struct {
+	const job_record_t *job;
 	dfrs_spread_t spread;
 	dfrs_device_visitor_t visit;
 	void *context;
@@ -77,6 +78,7 @@ static int walk_asked(const job_record_t *job, ListForF each, asked_walk_t *walk
 {
 	if (!job->gres_list_req)
 		return 0;
+	walk->job = job;
 	walk->spread = dfrs_device_spread(job);
 	return list_for_each_ro(job->gres_list_req, each, walk);
 }
@@ -133,12 +135,67 @@ bool dfrs_devices_fit(const job_record_t *job, const dfrs_place_t *places, uint3
 
 /* --- what comes with them ------------------------------------------------------------------------------ */
 
+static int is_of_type(void *record, void *argument)
+{
+	return ((const job_defaults_t *) record)->type == *(const uint16_t *) argument;
+}
+
+/* NO_VAL64: none. */
+static uint64_t default_in(dfrs_list_t defaults, uint16_t type)
+{
+	const job_defaults_t *found = defaults ? list_find_first_ro(defaults, is_of_type, &type) : NULL;
+
+	return found ? found->value : NO_VAL64;
+}
+
+/* Of the partition that it runs in, or that it is to be started in, else of slurm.conf (_set_gpu_defaults() of 22.05
+ * to 26.05). */
+static uint64_t default_of(const job_record_t *job, uint16_t type)
+{
+	const part_record_t *partition = NULL;
+	uint64_t value;
+
+	if (IS_JOB_PENDING(job) && job->part_ptr_list)
+		partition = dfrs_remembered_partition(job);
+	if (!partition)
+		partition = job->part_ptr;
+	value = partition ? default_in(partition->job_defaults_list, type) : NO_VAL64;
+	if (value == NO_VAL64)
+		value = default_in(slurm_conf.job_defaults_list, type);
+	return (value == NO_VAL64) ? 0 : value;
+}
+
+static bool is_gpu(const gres_state_t *state)
+{
+	return !xstrcmp(state->gres_name, "gpu");
+}
+
+/* With -c there is no default. */
+static bool may_default_cpus(const job_record_t *job, const gres_state_t *state)
+{
+	return is_gpu(state) && !((const gres_job_state_t *) state->gres_data)->cpus_per_gres &&
+	       (job->details->orig_cpus_per_task == NO_VAL16);
+}
+
+uint64_t dfrs_cpus_per_device(const job_record_t *job, const gres_state_t *state)
+{
+	return may_default_cpus(job, state) ? default_of(job, JOB_DEF_CPU_PER_GPU) :
+					      ((const gres_job_state_t *) state->gres_data)->cpus_per_gres;
+}
+
+uint64_t dfrs_memory_per_device(const job_record_t *job, const gres_state_t *state)
+{
+	uint64_t asked = ((const gres_job_state_t *) state->gres_data)->mem_per_gres;
+
+	return (!asked && is_gpu(state)) ? default_of(job, JOB_DEF_MEM_PER_GPU) : asked;
+}
+
 static int add_memory(void *record, void *argument)
 {
-	const gres_job_state_t *asked = ((const gres_state_t *) record)->gres_data;
+	const gres_state_t *state = record;
 	asked_walk_t *walk = argument;
 
-	walk->sum += asked->mem_per_gres * dfrs_devices_on_each(&walk->spread, asked);
+	walk->sum += dfrs_memory_per_device(walk->job, state) * dfrs_devices_on_each(&walk->spread, state->gres_data);
 	return 0;
 }
 
@@ -146,47 +203,65 @@ uint64_t dfrs_memory_asked(const job_record_t *job)
 {
 	asked_walk_t walk = { 0 };
 
-	if (!job->details->pn_min_memory)
+	/* A default for CPUs or nodes, which the record has, counts for less (_verify_node_state() of 22.05 to
+	 * 26.05). */
+	if (!(job->bit_flags & JOB_MEM_SET))
 		(void) walk_asked(job, add_memory, &walk);
 	return walk.sum ? walk.sum : job->details->pn_min_memory;
 }
 
-/* CPUs that each of these devices brings. */
-static uint32_t cpus_with(const gres_job_state_t *asked)
-{
-	return asked->cpus_per_gres;
-}
-
 static int add_cpus(void *record, void *argument)
 {
-	const gres_job_state_t *asked = ((const gres_state_t *) record)->gres_data;
+	const gres_state_t *state = record;
 	asked_walk_t *walk = argument;
 
-	walk->sum += cpus_with(asked) * dfrs_devices_on_each(&walk->spread, asked);
+	walk->sum += dfrs_cpus_per_device(walk->job, state) * dfrs_devices_on_each(&walk->spread, state->gres_data);
 	return 0;
+}
+
+/* CPUs on one of its nodes that a job holds which may have defaults: these may be others by now. 0: it holds none. */
+static uint64_t held_cpus(const job_record_t *job)
+{
+	const job_resources_t *resources = job->job_resrcs;
+	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
+
+	if (!holds || !resources || !resources->cpus || !resources->nhosts ||
+	    dfrs_whole_nodes(job->details->whole_node) || dfrs_constrains_cores(job->details) ||
+	    !dfrs_devices_any(job, may_default_cpus))
+		return 0;
+	return resources->cpus[0];
 }
 
 uint32_t dfrs_device_cpus(const job_record_t *job)
 {
 	asked_walk_t walk = { 0 };
-	uint64_t tasks;
+	uint64_t cpus, tasks;
 
+	if (!job->gres_list_req)
+		return 0;
 	(void) walk_asked(job, add_cpus, &walk);
+	cpus = walk.spread.tasks ? held_cpus(job) : 0;
 	tasks = MAX(walk.spread.tasks, 1);
-	return (uint32_t) MIN((walk.sum + tasks - 1) / tasks, INFINITE16 - 1);
+	cpus = cpus ? cpus : walk.sum;
+	return (uint32_t) MIN((cpus + tasks - 1) / tasks, INFINITE16 - 1);
+}
+
+static bool asks_for_cpus(const job_record_t *job, const gres_state_t *state)
+{
+	return ((const gres_job_state_t *) state->gres_data)->cpus_per_gres;
+}
+
+bool dfrs_asks_for_device_cpus(const job_record_t *job)
+{
+	return dfrs_devices_any(job, asks_for_cpus);
 }
 
 static bool brings_cpus(const job_record_t *job, const gres_state_t *state)
 {
-	return cpus_with(state->gres_data);
-}
-
-bool dfrs_devices_bring_cpus(const job_record_t *job)
-{
-	return dfrs_devices_any(job, brings_cpus);
+	return dfrs_cpus_per_device(job, state);
 }
 
 bool dfrs_device_cpus_open(const job_record_t *job)
 {
-	return job->details && dfrs_devices_bring_cpus(job) && !dfrs_device_spread(job).tasks;
+	return job->details && dfrs_devices_any(job, brings_cpus) && !dfrs_device_spread(job).tasks;
 }

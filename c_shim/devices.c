@@ -81,6 +81,8 @@ static int ask_on_each_node(void *record, void *argument)
 	gres_job_state_t wanted = {
 		.gres_per_node = dfrs_devices_on_each(&devices->spread, asked),
 		.ntasks_per_gres = NO_VAL16,
+		/* Else Slurm goes by a default, which it remembers, and which the job's own --mem may be below. */
+		.mem_per_gres = (!asked->mem_per_gres && dfrs_memory_per_device(devices->job, record)) ? 1 : 0,
 	};
 
 	devices->kinds[devices->count].asked = asked;

@@ -189,7 +189,7 @@ static bool needs_whole_nodes(const dfrs_scoped_t *partition, const job_record_t
 	const dfrs_details_t *details = job->details;
 
 	return partition->whole || (details && (dfrs_whole_nodes(details->whole_node) ||
-						!(details->pn_min_memory & ~MEM_PER_CPU)));
+						!(dfrs_memory_asked(job) & ~MEM_PER_CPU)));
 }
 
 /* Whether the reservation lets the job onto its nodes, as far as cores are left (job_test_resv() of 22.05 and

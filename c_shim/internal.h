@@ -174,13 +174,16 @@ bool dfrs_devices_open(const job_record_t *job);
 /* Whether it may get these places, or these nodes whole: as many, and as many tasks on each, as its devices are
  * counted for. */
 bool dfrs_devices_fit(const job_record_t *job, const dfrs_place_t *places, uint32_t count, bool whole);
-/* CPUs for each task that its devices bring (--cpus-per-gpu): those of a node, divided among its tasks there, rounded
- * up; 0: none. */
+/* CPUs, and MiB, that come with each device asked for in this form: --cpus-per-gpu, --mem-per-gpu, or the defaults of
+ * slurm.conf; 0: none. */
+uint64_t dfrs_cpus_per_device(const job_record_t *job, const gres_state_t *state);
+uint64_t dfrs_memory_per_device(const job_record_t *job, const gres_state_t *state);
+/* CPUs for each task that its devices bring: those of a node, divided among its tasks there, rounded up; 0: none. */
 uint32_t dfrs_device_cpus(const job_record_t *job);
-/* Whether they bring any, and whether it is open on how many tasks. */
-bool dfrs_devices_bring_cpus(const job_record_t *job);
+/* Whether it asks for them itself, and whether they come and it is open to how many tasks. */
+bool dfrs_asks_for_device_cpus(const job_record_t *job);
 bool dfrs_device_cpus_open(const job_record_t *job);
-/* As pn_min_memory, with --mem-per-gpu. */
+/* As pn_min_memory, with the memory that devices bring. */
 uint64_t dfrs_memory_asked(const job_record_t *job);
 /* Whether a kind that the job asks for is asked for in this form. */
 typedef bool (*dfrs_device_form_t)(const job_record_t *job, const gres_state_t *state);

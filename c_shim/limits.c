@@ -33,7 +33,7 @@ bool dfrs_within_limits(job_record_t *job, const dfrs_amounts_t *amounts)
 bool dfrs_minimum_within_limits(job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
-	uint64_t memory = details->pn_min_memory;
+	uint64_t memory = dfrs_memory_asked(job);
 	dfrs_amounts_t least = { .nodes = MAX(details->min_nodes, 1) };
 	dfrs_sizes_t sizes;
 

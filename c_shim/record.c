@@ -144,7 +144,7 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_EXCLUSIVE_USER;
 	if (details && details->req_node_bitmap)
 		flags |= DFRS_JOB_ALL_ELIGIBLE;
-	if (details && (details->pn_min_memory & MEM_PER_CPU))
+	if (details && (dfrs_memory_asked(job) & MEM_PER_CPU))
 		flags |= DFRS_JOB_MEMORY_PER_CPU;
 	if (dfrs_warned(job, now))
 		flags |= DFRS_JOB_WARNED;

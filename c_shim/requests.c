@@ -127,7 +127,7 @@ uint32_t dfrs_tasks(const job_record_t *job)
 		/* No -n: as many as the requested nodes and CPUs make room for. */
 		tasks = nodes * on_each;
 		/* Of 24.11 these count what devices bring, too (gres_job_state_validate()). */
-		if ((details->min_cpus != NO_VAL) && !dfrs_devices_bring_cpus(job))
+		if ((details->min_cpus != NO_VAL) && !dfrs_asks_for_device_cpus(job))
 			tasks = MAX(tasks, ((uint64_t) details->min_cpus + cpus_per_task - 1) / cpus_per_task);
 	}
 	return many(MAX(tasks, nodes));

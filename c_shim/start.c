@@ -114,7 +114,7 @@ typedef struct {
 	dfrs_list_t feature_list_use;
 	uint32_t min_nodes, max_nodes, min_cpus, max_cpus, num_tasks, pn_min_cpus, task_dist;
 	uint64_t pn_min_memory;
-	uint16_t cpus_per_task, ntasks_per_node, ntasks_per_tres;
+	uint16_t cpus_per_task, orig_cpus_per_task, ntasks_per_node, ntasks_per_tres;
 	uint8_t overcommit;
 } request_t;
 
@@ -133,6 +133,7 @@ static request_t take_request(const dfrs_details_t *details)
 		.task_dist = details->task_dist,
 		.pn_min_memory = details->pn_min_memory,
 		.cpus_per_task = details->cpus_per_task,
+		.orig_cpus_per_task = details->orig_cpus_per_task,
 		.ntasks_per_node = details->ntasks_per_node,
 		.ntasks_per_tres = details->ntasks_per_tres,
 		.overcommit = details->overcommit,
@@ -153,6 +154,7 @@ static void put_request(dfrs_details_t *details, const request_t *request)
 	details->task_dist = request->task_dist;
 	details->pn_min_memory = request->pn_min_memory;
 	details->cpus_per_task = request->cpus_per_task;
+	details->orig_cpus_per_task = request->orig_cpus_per_task;
 	details->ntasks_per_node = request->ntasks_per_node;
 	details->ntasks_per_tres = request->ntasks_per_tres;
 	details->overcommit = request->overcommit;
@@ -174,6 +176,7 @@ static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
 		.task_dist = SLURM_DIST_BLOCK,
 		.pn_min_memory = 1,
 		.cpus_per_task = 1,
+		.orig_cpus_per_task = 1, /* no DefCpuPerGPU */
 	};
 
 	request.exc_node_bitmap = bit_alloc(node_record_count);

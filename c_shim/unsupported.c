@@ -57,13 +57,6 @@ FORM(tasks_per_device)
 	return dfrs_devices_any(job, are_with_tasks);
 }
 
-/* Slurm adds these to a request while it chooses nodes (gres_select_util_job_set_defs() of 22.05 to 24.11). */
-FORM(defaults_per_device)
-{
-	return job->gres_list_req && list_count(job->gres_list_req) && job->part_ptr &&
-	       (job->part_ptr->job_defaults_list || slurm_conf.job_defaults_list);
-}
-
 FORM(uneven_devices)
 {
 	return dfrs_devices_open(job);
@@ -184,10 +177,9 @@ static const form_t forms[] = {
 	{ "parts of devices (--gres=shard, --gres=mps)", shared_devices },
 	{ "devices near its cores (--gres-flags=enforce-binding)", bound_devices },
 	{ "devices for each socket (--gpus-per-socket)", devices_by_socket },
-	{ "CPUs for each GPU and an open number of tasks for these (--cpus-per-gpu; -c, or with -N evenly, can be)",
+	{ "CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, DefCpuPerGPU; -c, or with -N, can be)",
 	  cpus_per_device },
 	{ "tasks for each GPU (--ntasks-per-gpu)", tasks_per_device },
-	{ "GPUs that bring CPUs or memory here (DefCpuPerGPU, DefMemPerGPU)", defaults_per_device },
 	{ "several components (a heterogeneous job)", heterogeneous },
 	{ "one of several clusters (a federation)", federation },
 	{ "a burst buffer (--bb)", burst_buffer },

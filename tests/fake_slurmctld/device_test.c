@@ -4,7 +4,8 @@
  *
  * usage: device_test SCENARIO
  *
- * numbers: devices for the whole job and for each task. cpus: with each device. start: what Slurm is asked for at a start, and what the
+ * numbers: devices for the whole job and for each task. cpus: with each device. defaults: where the job says
+ * nothing of them. start: what Slurm is asked for at a start, and what the
  * record says after it. Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -138,6 +139,74 @@ static void cpus(void)
 	print_job("without a number of tasks");
 }
 
+/* --- defaults ----------------------------------------------------------------------------------------------- */
+
+static void add_default(dfrs_list_t *list, uint16_t type, uint64_t value)
+{
+	job_defaults_t *added = xmalloc(sizeof(*added));
+
+	added->type = type;
+	added->value = value;
+	if (!*list)
+		*list = list_create(xfree_ptr);
+	list_append(*list, added);
+}
+
+/* slurm.conf has defaults for the cluster, and the partition one of its own. */
+static gres_job_state_t *ask_with_defaults(void)
+{
+	gres_job_state_t *asked = ask_for("gpu", 4, 2, 2);
+	job_record_t *job = find_job_record(1);
+
+	if (!slurm_conf.job_defaults_list) {
+		add_default(&slurm_conf.job_defaults_list, JOB_DEF_CPU_PER_GPU, 2);
+		add_default(&slurm_conf.job_defaults_list, JOB_DEF_MEM_PER_GPU, 700);
+		add_default(&job->part_ptr->job_defaults_list, JOB_DEF_CPU_PER_GPU, 3);
+	}
+	asked->gres_per_node = 2;
+	return asked;
+}
+
+static void print_places(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot;
+
+	if (dfrs_snapshot(view, PARTITIONS, &snapshot) || !snapshot.job_count)
+		_exit(5);
+	printf("%s: %u CPUs a task", what, snapshot.jobs[0].cpus_per_task);
+	for (uint32_t i = 0; i < snapshot.place_count; i++)
+		printf(", %u tasks", snapshot.places[i].tasks);
+	printf("\n");
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+static void defaults(void)
+{
+	gres_job_state_t *asked = ask_with_defaults();
+	job_record_t *job = find_job_record(1);
+
+	print_job("defaults");
+	job->bit_flags |= JOB_MEM_SET;
+	print_job("with --mem");
+	job->bit_flags &= ~JOB_MEM_SET;
+	job->details->orig_cpus_per_task = job->details->cpus_per_task = 2;
+	print_job("with -c");
+	asked = ask_with_defaults();
+	asked->cpus_per_gres = 1;
+	asked->mem_per_gres = 100;
+	print_job("with its own");
+	ask_for("nic", 4, 2, 2)->gres_per_node = 2;
+	print_job("no GPUs");
+	ask_for("gpu", 3, 1, 0)->gres_per_node = 2;
+	print_job("tasks on any nodes");
+	ask_with_defaults();
+	run_job(job, 0, 2);
+	job->job_resrcs->cpus[0] = job->job_resrcs->cpus[1] = 12;
+	print_places("started with others");
+}
+
 /* --- starts -------------------------------------------------------------------------------------------------- */
 
 static void print_asked(const char *what, const job_record_t *job)
@@ -156,6 +225,8 @@ static void print_asked(const char *what, const job_record_t *job)
 static int find_no_room(const job_record_t *job)
 {
 	print_asked("asked of Slurm", job);
+	if (job->details->orig_cpus_per_task == NO_VAL16)
+		printf("Slurm would add DefCpuPerGPU\n");
 	return ESLURM_NODES_BUSY;
 }
 
@@ -212,6 +283,10 @@ static void start(void)
 	print_start("unevenly", places, 2);
 	places[0].tasks = 4;
 	print_start("on one node", places, 1);
+	places[0].tasks = places[1].tasks = 2;
+	(void) ask_with_defaults();
+	find_job_record(1)->bit_flags |= JOB_MEM_SET;
+	print_start("with defaults", places, 2);
 }
 
 int main(int argc, char **argv)
@@ -222,6 +297,8 @@ int main(int argc, char **argv)
 		numbers();
 	else if (!strcmp(scenario, "cpus"))
 		cpus();
+	else if (!strcmp(scenario, "defaults"))
+		defaults();
 	else if (!strcmp(scenario, "start"))
 		start();
 	else

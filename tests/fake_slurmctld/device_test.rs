@@ -40,10 +40,27 @@ fn cpus_of_devices_are_what_the_tasks_there_need() {
             "4 with each of 2 for one task: 1*8 on 1-1 memory 1000 gpu:2",
             "4 with each of 2 for three tasks: 6*3 on 2-2 memory 1000 gpu:2",
             "-c asks for more: 6*5 on 2-2 memory 1000 gpu:2",
-            "tasks on any nodes: CPUs for each GPU and an open number of tasks for these (--cpus-per-gpu; \
-             -c, or with -N evenly, can be)",
+            "tasks on any nodes: CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, \
+             DefCpuPerGPU; -c, or with -N, can be)",
             "3 with each of 2 for each task: 4*6 on 2-2 memory 1000 gpu:4",
             "without a number of tasks: 1*8 on 1-1 memory 1000 gpu:2",
+        ],
+    );
+}
+
+#[test]
+fn defaults_for_each_gpu_count_where_the_job_says_nothing_itself() {
+    assert_has_all(
+        "defaults",
+        &[
+            "defaults: 4*3 on 2-2 memory 1400 gpu:2",
+            "with --mem: 4*3 on 2-2 memory 1000 gpu:2",
+            "with -c: 4*2 on 2-2 memory 1400 gpu:2",
+            "with its own: 4*1 on 2-2 memory 200 gpu:2",
+            "no GPUs: 4*1 on 2-2 memory 1000 nic:2",
+            "tasks on any nodes: CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, \
+             DefCpuPerGPU; -c, or with -N, can be)",
+            "started with others: 6 CPUs a task, 2 tasks, 2 tasks",
         ],
     );
 }
@@ -62,6 +79,9 @@ fn slurm_is_asked_for_devices_of_each_node_and_only_for_places_they_were_counted
             user,
             "on one node: other tasks",
             user,
+            "asked of Slurm: node 2 job 0 task 0 socket 0 memory 1 CPUs 0 tasks 65534",
+            "with defaults: busy",
+            "afterwards: node 2 job 0 task 0 socket 0 memory 0 CPUs 0 tasks 65534",
         ]
     );
 }

@@ -466,13 +466,12 @@ fn devices_are_counted_on_each_node_or_refused() {
          with -N, evenly, or --gpus-per-node can be)"
             .to_owned(),
         "by socket: devices for each socket (--gpus-per-socket)".to_owned(),
-        "with CPUs: CPUs for each GPU and an open number of tasks for these (--cpus-per-gpu; -c, or \
-         with -N evenly, can be)"
+        "with CPUs: CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, \
+         DefCpuPerGPU; -c, or with -N, can be)"
             .to_owned(),
         "with tasks: tasks for each GPU (--ntasks-per-gpu)".to_owned(),
         "bound: devices near its cores (--gres-flags=enforce-binding)".to_owned(),
-        "with defaults: GPUs that bring CPUs or memory here (DefCpuPerGPU, DefMemPerGPU)"
-            .to_owned(),
+        "with defaults: supported".to_owned(),
         "plain: supported".to_owned(),
         "not used up: memory 100 devices gpu 0/4294967295 gpu:a100 0/4294967295 gpu:v100 \
          0/4294967295; gpu:a100 0/1"

@@ -28,13 +28,6 @@ pub fn examine(
                 format!("scontrol update partitionname={name} state=up"),
             );
         }
-        let defaults = partition.get("JobDefaults");
-        if !defaults.is_empty() {
-            topic.warning(
-                format!("{name} has {defaults}: DFRS starts no jobs with GPUs there"),
-                "take DefCpuPerGPU and DefMemPerGPU out of slurm.conf; users say --mem-per-gpu and -c",
-            );
-        }
         topic.done(format!("{name}: Nodes={}", partition.get("Nodes")));
     }
 }

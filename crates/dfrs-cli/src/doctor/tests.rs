@@ -486,10 +486,6 @@ fn degrading_configuration_is_a_warning() {
             },
         );
     }
-    leads_to(FindingLevel::Warning, "no jobs with GPUs there", |host| {
-        let defaults = "JobDefaults=DefCpuPerGPU=4";
-        host.change(PARTITIONS, "JobDefaults=(null)", defaults);
-    });
     leads_to(FindingLevel::Warning, "Mode=off", |host| {
         host.file("/etc/slurm/dfrs.conf", DFRS_CONF.replace("full", "off"));
     });

@@ -100,7 +100,6 @@ fn partition(line: &NamedLine, mode_of_all: &str) -> ScontrolRecord {
         ("PreemptMode", preempt_mode(&or("preemptmode", mode_of_all))),
         ("DefMemPerCPU", memory(&text("defmempercpu"))),
         ("DefMemPerNode", memory(&text("defmempernode"))),
-        ("JobDefaults", job_defaults(fields)),
     ])
 }
 
@@ -160,17 +159,6 @@ fn preempt_mode(mode: &str) -> String {
     } else {
         kept.join(",")
     }
-}
-
-fn job_defaults(fields: &ConfFields) -> String {
-    let names = [
-        ("defcpupergpu", "DefCpuPerGPU"),
-        ("defmempergpu", "DefMemPerGPU"),
-    ];
-    let defaults = names
-        .iter()
-        .filter_map(|(key, name)| Some(format!("{name}={}", fields.get(*key)?)));
-    defaults.collect::<Vec<String>>().join(",")
 }
 
 fn node(node: &ConfNode, partitions: String) -> ScontrolRecord {
