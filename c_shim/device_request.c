@@ -36,14 +36,51 @@ static bool is_single(const job_record_t *job, const gres_state_t *state)
 	return !asked->gres_per_node && !asked->gres_per_socket && (asked->gres_per_job == 1);
 }
 
+/* --ntasks-per-gpu; 0: not given. */
+static uint32_t tasks_per_gpu(const job_record_t *job)
+{
+	uint16_t tasks = job->details->ntasks_per_tres;
+
+	return (tasks == NO_VAL16) ? 0 : tasks;
+}
+
+static bool is_gpu(const gres_state_t *state)
+{
+	return !xstrcmp(state->gres_name, "gpu");
+}
+
+static int add_gpus_per_node(void *record, void *argument)
+{
+	const gres_state_t *state = record;
+
+	if (is_gpu(state))
+		*(uint64_t *) argument += ((const gres_job_state_t *) state->gres_data)->gres_per_node;
+	return 0;
+}
+
+/* How many nodes have room for its tasks, if each GPU has some. 0: that is open. */
+static uint32_t nodes_by_gpus(const job_record_t *job)
+{
+	uint32_t each = tasks_per_gpu(job), tasks = dfrs_tasks(job);
+	uint64_t gpus = 0;
+
+	if (!each || dfrs_sized_by_nodes(job))
+		return 0;
+	(void) list_for_each_ro(job->gres_list_req, add_gpus_per_node, &gpus);
+	return (gpus && !(tasks % (each * gpus))) ? (uint32_t) (tasks / (each * gpus)) : 0;
+}
+
 uint32_t dfrs_device_nodes(const job_record_t *job)
 {
+	uint32_t nodes;
+
 	if (!job->gres_list_req || !job->details)
 		return 0;
 	/* There is one device for all of its tasks. */
 	if (dfrs_devices_any(job, is_single))
 		return 1;
-	return dfrs_fixed_nodes(job);
+	nodes = dfrs_fixed_nodes(job);
+	return nodes ? nodes : nodes_by_gpus(job);
 }
 
 dfrs_spread_t dfrs_device_spread(const job_record_t *job)
@@ -165,11 +202,6 @@ static uint64_t default_of(const job_record_t *job, uint16_t type)
 	return (value == NO_VAL64) ? 0 : value;
 }
 
-static bool is_gpu(const gres_state_t *state)
-{
-	return !xstrcmp(state->gres_name, "gpu");
-}
-
 /* With -c there is no default. */
 static bool may_default_cpus(const job_record_t *job, const gres_state_t *state)
 {
@@ -264,4 +296,24 @@ static bool brings_cpus(const job_record_t *job, const gres_state_t *state)
 bool dfrs_device_cpus_open(const job_record_t *job)
 {
 	return job->details && dfrs_devices_any(job, brings_cpus) && !dfrs_device_spread(job).tasks;
+}
+
+static int add_gpus(void *record, void *argument)
+{
+	const gres_state_t *state = record;
+	asked_walk_t *walk = argument;
+
+	walk->sum += is_gpu(state) ? dfrs_devices_on_each(&walk->spread, state->gres_data) : 0;
+	return 0;
+}
+
+bool dfrs_device_tasks_open(const job_record_t *job)
+{
+	uint32_t each = job->details ? tasks_per_gpu(job) : 0;
+	asked_walk_t walk = { 0 };
+
+	if (!each)
+		return false;
+	(void) walk_asked(job, add_gpus, &walk);
+	return !walk.spread.tasks || (walk.sum * each != walk.spread.tasks);
 }

@@ -183,6 +183,8 @@ uint32_t dfrs_device_cpus(const job_record_t *job);
 /* Whether it asks for them itself, and whether they come and it is open to how many tasks. */
 bool dfrs_asks_for_device_cpus(const job_record_t *job);
 bool dfrs_device_cpus_open(const job_record_t *job);
+/* Whether it has a number of tasks for each GPU (--ntasks-per-gpu), and a node need not have that many. */
+bool dfrs_device_tasks_open(const job_record_t *job);
 /* As pn_min_memory, with the memory that devices bring. */
 uint64_t dfrs_memory_asked(const job_record_t *job);
 /* Whether a kind that the job asks for is asked for in this form. */

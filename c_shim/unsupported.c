@@ -45,16 +45,9 @@ FORM(cpus_per_device)
 	return dfrs_device_cpus_open(job);
 }
 
-static bool are_with_tasks(const job_record_t *job, const gres_state_t *state)
-{
-	uint16_t tasks = ((const gres_job_state_t *) state->gres_data)->ntasks_per_gres;
-
-	return tasks && (tasks != NO_VAL16);
-}
-
 FORM(tasks_per_device)
 {
-	return dfrs_devices_any(job, are_with_tasks);
+	return dfrs_device_tasks_open(job);
 }
 
 FORM(uneven_devices)
@@ -179,7 +172,8 @@ static const form_t forms[] = {
 	{ "devices for each socket (--gpus-per-socket)", devices_by_socket },
 	{ "CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, DefCpuPerGPU; -c, or with -N, can be)",
 	  cpus_per_device },
-	{ "tasks for each GPU (--ntasks-per-gpu)", tasks_per_device },
+	{ "tasks for each GPU and an open number of either on a node (--ntasks-per-gpu; with -N can be)",
+	  tasks_per_device },
 	{ "several components (a heterogeneous job)", heterogeneous },
 	{ "one of several clusters (a federation)", federation },
 	{ "a burst buffer (--bb)", burst_buffer },

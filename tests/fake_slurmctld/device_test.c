@@ -5,7 +5,7 @@
  * usage: device_test SCENARIO
  *
  * numbers: devices for the whole job and for each task. cpus: with each device. defaults: where the job says
- * nothing of them. start: what Slurm is asked for at a start, and what the
+ * nothing of them. tasks: for each device. start: what Slurm is asked for at a start, and what the
  * record says after it. Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -207,6 +207,27 @@ static void defaults(void)
 	print_places("started with others");
 }
 
+/* --- tasks --------------------------------------------------------------------------------------------------- */
+
+/* Slurm itself makes tasks of the GPUs (gres_job_state_validate() of 22.05 to 26.05). */
+static void tasks(void)
+{
+	job_record_t *job;
+
+	ask_for("gpu", 8, 2, 2)->gres_per_job = 4;
+	job = find_job_record(1);
+	job->details->ntasks_per_tres = 2;
+	print_job("2 for each of 4 on two nodes");
+	ask_for("gpu", 8, 1, 0)->gres_per_node = 2;
+	print_job("2 for each of 2 on each node");
+	ask_for("gpu", 8, 1, 0)->gres_per_job = 4;
+	print_job("2 for each of 4 on any nodes");
+	ask_for("gpu", 6, 2, 2)->gres_per_job = 4;
+	print_job("of other numbers");
+	job->details->ntasks_per_tres = NO_VAL16;
+	print_job("without");
+}
+
 /* --- starts -------------------------------------------------------------------------------------------------- */
 
 static void print_asked(const char *what, const job_record_t *job)
@@ -227,6 +248,8 @@ static int find_no_room(const job_record_t *job)
 	print_asked("asked of Slurm", job);
 	if (job->details->orig_cpus_per_task == NO_VAL16)
 		printf("Slurm would add DefCpuPerGPU\n");
+	if (job->details->ntasks_per_tres)
+		printf("Slurm would add tasks for each GPU\n");
 	return ESLURM_NODES_BUSY;
 }
 
@@ -277,6 +300,7 @@ static void start(void)
 	asked->gres_per_job = 12;
 	asked->mem_per_gres = 10;
 	asked->cpus_per_gres = 2;
+	find_job_record(1)->details->ntasks_per_tres = NO_VAL16;
 	print_start("as counted", places, 2);
 	places[0].tasks = 3;
 	places[1].tasks = 1;
@@ -299,6 +323,8 @@ int main(int argc, char **argv)
 		cpus();
 	else if (!strcmp(scenario, "defaults"))
 		defaults();
+	else if (!strcmp(scenario, "tasks"))
+		tasks();
 	else if (!strcmp(scenario, "start"))
 		start();
 	else

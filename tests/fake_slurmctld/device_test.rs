@@ -66,6 +66,21 @@ fn defaults_for_each_gpu_count_where_the_job_says_nothing_itself() {
 }
 
 #[test]
+fn tasks_for_each_gpu_are_placed_where_their_number_on_a_node_is_plain() {
+    let open = "tasks for each GPU and an open number of either on a node (--ntasks-per-gpu; with -N can be)";
+    assert_has_all(
+        "tasks",
+        &[
+            "2 for each of 4 on two nodes: 8*1 on 2-2 memory 1000 gpu:2",
+            "2 for each of 2 on each node: 8*1 on 1-2 memory 1000 gpu:2",
+            &format!("2 for each of 4 on any nodes: {open}"),
+            &format!("of other numbers: {open}"),
+            "without: 6*1 on 2-2 memory 1000 gpu:2",
+        ],
+    );
+}
+
+#[test]
 fn slurm_is_asked_for_devices_of_each_node_and_only_for_places_they_were_counted_for() {
     let user = "afterwards: node 0 job 12 task 3 socket 0 memory 10 CPUs 2 tasks 65534";
     let lines = run(&build::DEVICE_TEST, "start");

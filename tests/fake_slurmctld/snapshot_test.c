@@ -1049,9 +1049,9 @@ static void gpus(void)
 	asked->cpus_per_gres = 4;
 	print_request("with CPUs");
 	asked->cpus_per_gres = 0;
-	asked->ntasks_per_gres = 2;
+	asked->ntasks_per_gres = job->details->ntasks_per_tres = 2;
 	print_request("with tasks");
-	asked->ntasks_per_gres = NO_VAL16;
+	asked->ntasks_per_gres = job->details->ntasks_per_tres = NO_VAL16;
 	job->bit_flags |= GRES_ENFORCE_BIND;
 	print_request("bound");
 	job->bit_flags = 0;

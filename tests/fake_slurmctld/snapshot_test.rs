@@ -469,7 +469,7 @@ fn devices_are_counted_on_each_node_or_refused() {
         "with CPUs: CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, \
          DefCpuPerGPU; -c, or with -N, can be)"
             .to_owned(),
-        "with tasks: tasks for each GPU (--ntasks-per-gpu)".to_owned(),
+        "with tasks: supported".to_owned(),
         "bound: devices near its cores (--gres-flags=enforce-binding)".to_owned(),
         "with defaults: supported".to_owned(),
         "plain: supported".to_owned(),
