@@ -48,6 +48,59 @@ void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *con
 		(void) list_for_each_ro(kinds, visit_node_kind, &walk);
 }
 
+/* --- what ending jobs still use -------------------------------------------------------------------------- */
+
+typedef struct {
+	const job_record_t *job;
+	const bitstr_t *nodes; /* on which it is to start */
+} start_t;
+
+/* Devices without a type may be of any. */
+static int is_same_kind(void *record, void *argument)
+{
+	const gres_state_t *state = record, *other = argument;
+	uint32_t type = ((const gres_job_state_t *) state->gres_data)->type_id;
+	uint32_t others = ((const gres_job_state_t *) other->gres_data)->type_id;
+
+	return (state->plugin_id == other->plugin_id) && (!type || !others || (type == others));
+}
+
+static int is_held_by(void *record, void *argument)
+{
+	const job_record_t *job = argument;
+	dfrs_list_t held = job->gres_list_alloc ? job->gres_list_alloc : job->gres_list_req;
+
+	return held && list_find_first_ro(held, is_same_kind, record);
+}
+
+static int still_uses(void *record, void *argument)
+{
+	job_record_t *job = record;
+	const start_t *start = argument;
+
+	return (job != start->job) && IS_JOB_COMPLETING(job) && job->node_bitmap_cg &&
+	       bit_overlap_any(job->node_bitmap_cg, (bitstr_t *) start->nodes) &&
+	       list_find_first_ro(start->job->gres_list_req, is_held_by, job);
+}
+
+bool dfrs_devices_still_used(const job_record_t *job, const dfrs_place_t *places, uint32_t count)
+{
+	bitstr_t *nodes;
+	start_t start = { .job = job };
+	bool used;
+
+	if (!job->gres_list_req || !cg_node_bitmap)
+		return false;
+	nodes = bit_alloc(node_record_count);
+	for (uint32_t i = 0; i < count; i++)
+		if (places[i].node < (uint32_t) node_record_count)
+			bit_set(nodes, (int) places[i].node);
+	start.nodes = nodes;
+	used = bit_overlap_any(nodes, cg_node_bitmap) && list_find_first_ro(job_list, still_uses, &start);
+	FREE_NULL_BITMAP(nodes);
+	return used;
+}
+
 /* --- the request that leaves no choice ----------------------------------------------------------------- */
 
 struct dfrs_devices {

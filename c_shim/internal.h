@@ -195,6 +195,9 @@ bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked);
 
 /* Those that the node has; a read lock suffices. */
 void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *context);
+/* Whether another job is ending on one of these nodes that has or had devices of a kind that the job asks for: Slurm
+ * counts them as free already. O(jobs) if any job is ending there. */
+bool dfrs_devices_still_used(const job_record_t *job, const dfrs_place_t *places, uint32_t count);
 /* Has Slurm give the job as many on each node, and nothing else with them, until it is restored. NULL: it asks for
  * none. Needs the write locks. */
 typedef struct dfrs_devices dfrs_devices_t;

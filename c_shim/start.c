@@ -192,7 +192,7 @@ static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
 #define PREEMPTION_UNDER_WAY 60
 
 /* Slurm keeps jobs off nodes on which another one is completing. Its memory is still counted by
- * the caller; there is no other reason to wait for it here. */
+ * the caller, and its devices by dfrs_devices_still_used(); there is no other reason to wait for it here. */
 static int select_on_completing_nodes(job_record_t *job)
 {
 	bitstr_t *completing = cg_node_bitmap;
@@ -386,6 +386,9 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 		return ESLURM_NOT_SUPPORTED;
 	if (!is_as_planned(job, places, count, whole))
 		return ESLURM_BAD_TASK_COUNT;
+	/* Its holder may have ended since the caller looked. */
+	if (dfrs_devices_still_used(job, places, count))
+		return ESLURM_NODES_BUSY;
 	rc = fill_layout(layout, job, places, count, whole);
 	if (rc)
 		return rc;

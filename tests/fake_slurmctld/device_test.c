@@ -6,7 +6,7 @@
  *
  * numbers: devices for the whole job and for each task. cpus: with each device. defaults: where the job says
  * nothing of them. tasks: for each device. start: what Slurm is asked for at a start, and what the
- * record says after it. Prints what was found; a test looks at it.
+ * record says after it. ending: a start where a job that had devices is ending. Prints what was found; a test looks at it.
  */
 #include "mutations.h"
 
@@ -313,6 +313,41 @@ static void start(void)
 	print_start("with defaults", places, 2);
 }
 
+/* Another job has ended on the second node since the last look. */
+static job_record_t *end_other(const char *kind)
+{
+	job_record_t *other = new_job(2);
+
+	run_job(other, 1, 1);
+	other->gres_list_alloc = add_devices(NULL, kind, xmalloc(sizeof(gres_job_state_t)));
+	other->job_state = JOB_COMPLETE | JOB_COMPLETING;
+	other->node_bitmap_cg = bit_copy(other->job_resrcs->node_bitmap);
+	bit_set(cg_node_bitmap, 1);
+	return other;
+}
+
+static void ending(void)
+{
+	dfrs_place_t places[] = { { .node = 0, .tasks = 2 }, { .node = 1, .tasks = 2 } };
+	dfrs_place_t elsewhere[] = { { .node = 0, .tasks = 2 }, { .node = 2, .tasks = 2 } };
+	gres_job_state_t *asked = ask_for("gpu", 4, 2, 2), *held;
+	job_record_t *other;
+
+	make_ready();
+	asked->gres_per_node = 1;
+	other = end_other("gpu");
+	held = ((gres_state_t *) list_peek(other->gres_list_alloc))->gres_data;
+	print_start("where GPUs are in use", places, 2);
+	print_start("elsewhere", elsewhere, 2);
+	asked->type_id = 1;
+	held->type_id = 2;
+	print_start("of another type", places, 2);
+	held->type_id = 1;
+	print_start("of its type", places, 2);
+	ask_for("nic", 4, 2, 2)->gres_per_node = 1;
+	print_start("of another kind", places, 2);
+}
+
 int main(int argc, char **argv)
 {
 	const char *scenario = (argc == 2) ? argv[1] : "";
@@ -327,6 +362,8 @@ int main(int argc, char **argv)
 		tasks();
 	else if (!strcmp(scenario, "start"))
 		start();
+	else if (!strcmp(scenario, "ending"))
+		ending();
 	else
 		return 2;
 	return 0;

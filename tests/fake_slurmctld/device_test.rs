@@ -100,3 +100,25 @@ fn slurm_is_asked_for_devices_of_each_node_and_only_for_places_they_were_counted
         ]
     );
 }
+
+#[test]
+fn no_job_starts_where_one_that_had_the_same_kind_of_device_is_ending() {
+    let lines = run(&build::DEVICE_TEST, "ending");
+    let asked = lines.iter().filter(|line| !line.starts_with("afterwards"));
+    let asked: Vec<&str> = asked
+        .map(|line| line.split(": ").next().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        asked,
+        [
+            "where GPUs are in use",
+            "asked of Slurm",
+            "elsewhere",
+            "asked of Slurm",
+            "of another type",
+            "of its type",
+            "asked of Slurm",
+            "of another kind",
+        ]
+    );
+}
