@@ -70,12 +70,24 @@ static uint32_t nodes_by_gpus(const job_record_t *job)
 	return (gpus && !(tasks % (each * gpus))) ? (uint32_t) (tasks / (each * gpus)) : 0;
 }
 
+/* What it has on its nodes; NULL: it is on none. */
+static const job_resources_t *held(const job_record_t *job)
+{
+	const job_resources_t *resources = job->job_resrcs;
+	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
+
+	return (holds && resources && resources->cpus && resources->nhosts) ? resources : NULL;
+}
+
 uint32_t dfrs_device_nodes(const job_record_t *job)
 {
+	const job_resources_t *resources = held(job);
 	uint32_t nodes;
 
 	if (!job->gres_list_req || !job->details)
 		return 0;
+	if (resources)
+		return resources->nhosts;
 	/* There is one device for all of its tasks. */
 	if (dfrs_devices_any(job, is_single))
 		return 1;
@@ -254,11 +266,9 @@ static int add_cpus(void *record, void *argument)
 /* CPUs on one of its nodes that a job holds which may have defaults: these may be others by now. 0: it holds none. */
 static uint64_t held_cpus(const job_record_t *job)
 {
-	const job_resources_t *resources = job->job_resrcs;
-	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
+	const job_resources_t *resources = held(job);
 
-	if (!holds || !resources || !resources->cpus || !resources->nhosts ||
-	    dfrs_whole_nodes(job->details->whole_node) || dfrs_constrains_cores(job->details) ||
+	if (!resources || dfrs_whole_nodes(job->details->whole_node) || dfrs_constrains_cores(job->details) ||
 	    !dfrs_devices_any(job, may_default_cpus))
 		return 0;
 	return resources->cpus[0];

@@ -160,7 +160,7 @@ typedef void (*dfrs_device_visitor_t)(const dfrs_counted_t *counted, void *conte
 
 /* Those that the job gets on each of its nodes. */
 void dfrs_devices_asked(const job_record_t *job, dfrs_device_visitor_t visit, void *context);
-/* How many nodes a job with devices gets, and how many tasks on each; 0: that is open. */
+/* How many nodes a job with devices gets or has, and how many tasks on each; 0: that is open. */
 typedef struct {
 	uint32_t nodes, tasks;
 } dfrs_spread_t;

@@ -264,7 +264,7 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_re
 	if (details->max_nodes < NO_VAL)
 		entry->max_nodes = details->max_nodes;
 	/* On more nodes it would have other devices than it asks for. */
-	if (for_devices)
+	if (for_devices && (entry->state == DFRS_JOB_PENDING))
 		entry->max_nodes = for_devices;
 	if (!(rules & QOS_FLAG_PART_MIN_NODE))
 		raise_min_nodes(entry, partition->min_nodes);

@@ -169,7 +169,7 @@ FORM(grouped_features)
 static const form_t forms[] = {
 	{ "parts of devices (--gres=shard, --gres=mps)", shared_devices },
 	{ "devices near its cores (--gres-flags=enforce-binding)", bound_devices },
-	{ "devices for each socket (--gpus-per-socket)", devices_by_socket },
+	{ "devices for each socket (--gpus-per-socket; --gpus-per-node can be)", devices_by_socket },
 	{ "CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, DefCpuPerGPU; -c, or with -N, can be)",
 	  cpus_per_device },
 	{ "tasks for each GPU and an open number of either on a node (--ntasks-per-gpu; with -N can be)",

@@ -49,7 +49,10 @@ teardown_file() {
 	configure_devices "$(controller cat /etc/slurm/nodes.conf.before)"
 }
 
-teardown() { clean_up; }
+teardown() {
+	controller scontrol update PartitionName=main JobDefaults=
+	clean_up
+}
 
 # Says which devices a job may open, and lasts.
 # shellcheck disable=SC2016 # expanded in the job
@@ -103,6 +106,44 @@ uses_gpus() { [ "$(gpus_in_use "$1")" = "$2" ]; }
 	uses_gpus n1 2
 	run logs overallocated
 	[ "$status" != 0 ]
+}
+
+# shows JOB TEXT: scontrol does, of this job.
+shows() { [[ $(controller scontrol show job "$1") == *"$2"* ]]; }
+# has_run JOB TASKS: a step of it had so many tasks.
+has_run() { [ "$(output "$1" 2>/dev/null | grep -c task)" = "$2" ]; }
+
+# runs_with TASKS TEXT OPTION...: a job with these options starts, as many tasks run in a step of it, and scontrol
+# shows the text.
+runs_with() {
+	local tasks=$1 text=$2 job
+	shift 2
+	job=$(submit "$@" -- "srun echo task; sleep 60")
+	wait_for_state "$job" RUNNING 30
+	wait_until 30 has_run "$job" "$tasks"
+	shows "$job" "$text" || {
+		controller scontrol show job "$job"
+		return 1
+	}
+}
+
+@test "job gets what it asks for by GPU, and GPUs that it asks for by task or for all of its nodes" {
+	runs_with 2 NumCPUs=2 --gpus=2 --nodes=2 --ntasks=2 --mem=50
+	uses_gpus n1 1
+	uses_gpus n2 1
+	clean_up
+	runs_with 4 NumCPUs=4 --gpus-per-task=1 --nodes=2 --ntasks=4 --mem=50
+	uses_gpus n1 2
+	uses_gpus n2 2
+	clean_up
+	runs_with 1 NumCPUs=4 --gpus-per-node=2 --cpus-per-gpu=2 --ntasks=1 --nodelist=n1 --mem=50
+	runs_with 2 NumTasks=2 --gpus-per-node=1 --ntasks-per-gpu=2 --nodes=1 --nodelist=n2 --mem=50
+}
+
+@test "defaults for GPUs apply to jobs that say nothing of them" {
+	controller scontrol update PartitionName=main JobDefaults=DefCpuPerGPU=2,DefMemPerGPU=70
+	runs_with 1 cpu=4,mem=140M --gpus-per-node=2 --ntasks=1 --nodelist=n1
+	runs_with 1 cpu=1,mem=50M --gpus-per-node=1 --cpus-per-task=1 --ntasks=1 --nodelist=n2 --mem=50
 }
 
 @test "forms of requests for GPUs that cannot be honoured are said at once" {
