@@ -371,6 +371,14 @@ static bool is_as_planned(const job_record_t *job, const dfrs_place_t *places, u
 	return tasks == dfrs_tasks(job);
 }
 
+/* Slurm leaves no default for CPUs or nodes in the record of a job whose memory comes with its devices: of 22.05 that
+ * would be its batch step's limit (_verify_node_state(), and build_launch_job_msg() of 22.05). */
+static void leave_memory_to_devices(job_record_t *job)
+{
+	if (dfrs_memory_asked(job) != job->details->pn_min_memory)
+		job->details->pn_min_memory = 0;
+}
+
 static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places, uint32_t count,
 		 bool whole)
 {
@@ -406,6 +414,7 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 		return rc;
 	}
 	count_tasks(job, layout);
+	leave_memory_to_devices(job);
 	if (!job->job_resrcs || (job->job_resrcs->nhosts != layout->count)) {
 		/* Not seen, and not to be guessed at: let it run as Slurm has laid it out. */
 		error("dfrs: %pJ was given other nodes than asked for", job);
