@@ -49,10 +49,7 @@ teardown_file() {
 	configure_devices "$(controller cat /etc/slurm/nodes.conf.before)"
 }
 
-teardown() {
-	controller scontrol update PartitionName=main JobDefaults=
-	clean_up
-}
+teardown() { clean_up; }
 
 # Says which devices a job may open, and lasts.
 # shellcheck disable=SC2016 # expanded in the job
@@ -127,15 +124,20 @@ runs_with() {
 	}
 }
 
+no_more_jobs() {
+	controller scancel --user=alice
+	wait_for_empty_queue 30
+}
+
 @test "job gets what it asks for by GPU, and GPUs that it asks for by task or for all of its nodes" {
 	runs_with 2 NumCPUs=2 --gpus=2 --nodes=2 --ntasks=2 --mem=50
 	uses_gpus n1 1
 	uses_gpus n2 1
-	clean_up
+	no_more_jobs
 	runs_with 4 NumCPUs=4 --gpus-per-task=1 --nodes=2 --ntasks=4 --mem=50
 	uses_gpus n1 2
 	uses_gpus n2 2
-	clean_up
+	no_more_jobs
 	runs_with 1 NumCPUs=4 --gpus-per-node=2 --cpus-per-gpu=2 --ntasks=1 --nodelist=n1 --mem=50
 	runs_with 2 NumTasks=2 --gpus-per-node=1 --ntasks-per-gpu=2 --nodes=1 --nodelist=n2 --mem=50
 }
@@ -144,6 +146,7 @@ runs_with() {
 	controller scontrol update PartitionName=main JobDefaults=DefCpuPerGPU=2,DefMemPerGPU=70
 	runs_with 1 cpu=4,mem=140M --gpus-per-node=2 --ntasks=1 --nodelist=n1
 	runs_with 1 cpu=1,mem=50M --gpus-per-node=1 --cpus-per-task=1 --ntasks=1 --nodelist=n2 --mem=50
+	controller scontrol update PartitionName=main JobDefaults=
 }
 
 @test "forms of requests for GPUs that cannot be honoured are said at once" {
