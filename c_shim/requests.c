@@ -137,6 +137,7 @@ uint32_t dfrs_fixed_nodes(const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
 	uint32_t nodes = MAX(details->min_nodes, 1), tasks = dfrs_tasks(job);
+	uint32_t on_each = dfrs_tasks_per_node(details);
 
 	if (dfrs_sized_by_nodes(job))
 		return 0;
@@ -144,10 +145,10 @@ uint32_t dfrs_fixed_nodes(const job_record_t *job)
 		return 1;
 	if (details->req_node_bitmap)
 		return (uint32_t) bit_set_count(details->req_node_bitmap);
-	if ((details->max_nodes == nodes) || (tasks == nodes) || (job->bit_flags & USE_MIN_NODES) ||
-	    (tasks == (uint64_t) nodes * dfrs_tasks_per_node(details)))
+	if ((details->max_nodes == nodes) || (tasks == nodes) || (job->bit_flags & USE_MIN_NODES))
 		return nodes;
-	return 0;
+	/* As few as have room for them. */
+	return (on_each && !(tasks % on_each) && (tasks / on_each >= nodes)) ? tasks / on_each : 0;
 }
 
 uint32_t dfrs_tasks_on_each(const job_record_t *job, uint32_t nodes)

@@ -134,7 +134,7 @@ no_more_jobs() {
 	uses_gpus n1 1
 	uses_gpus n2 1
 	no_more_jobs
-	runs_with 4 NumCPUs=4 --gpus-per-task=1 --nodes=2 --ntasks=4 --mem=50
+	runs_with 4 NumCPUs=4 --gpus-per-task=1 --ntasks-per-node=2 --ntasks=4 --mem=50
 	uses_gpus n1 2
 	uses_gpus n2 2
 	no_more_jobs

@@ -80,7 +80,7 @@ static void numbers_of_all_nodes(void)
 	print_job("1 for four tasks");
 	ask_for("gpu", 3, 3, 0)->gres_per_job = 6;
 	print_job("6 for a task on each of three nodes");
-	ask_for("gpu", 4, 2, 0)->gres_per_job = 4;
+	ask_for("gpu", 4, 1, 0)->gres_per_job = 4;
 	find_job_record(1)->details->ntasks_per_node = 2;
 	print_job("4 for two tasks on each node");
 }

@@ -22,7 +22,7 @@ fn devices_of_whole_jobs_are_counted_on_each_node_where_nodes_are_fixed() {
             &format!("4 on any nodes: {open}"),
             "1 for four tasks: 4*1 on 1-1 memory 1000 gpu:1",
             "6 for a task on each of three nodes: 3*1 on 3-3 memory 1000 gpu:2",
-            "4 for two tasks on each node: 4*1 on 2-2 memory 1000 gpu:2",
+            "4 for two tasks on each node: 4*1 on 1-2 memory 1000 gpu:2",
             "3 for each of two on two nodes: 4*1 on 2-2 memory 1000 gpu:6",
             &format!("1 for each of three on two nodes: {open}"),
             "1 for each of four on one node: 4*1 on 1-1 memory 1000 gpu:4",
