@@ -258,9 +258,9 @@ fn all_policies_are_listed_without_a_trace() {
     ] {
         assert!(names.contains(&name), "{name}");
     }
-    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, 4 of ours, and 9 batch
+    // 116 of the TPDS paper, 7 of the IPDPS paper beside FCFS and EASY, 4 of ours, and 11 batch
     // schedulers.
-    assert_eq!(names.len(), 136);
+    assert_eq!(names.len(), 138);
     let scratch = Scratch::new("list");
     let trace = scratch.file("trace.csv", TRACE);
     for name in names {

@@ -1,11 +1,16 @@
 //! The batch schedulers that DFRS is compared with. A task has a node (or a processor) to itself
 //! from start to end; under those that share nodes, whole CPUs and memory.
 
+mod allocations;
 mod conservative;
+mod core_ranges;
+mod core_rows;
+mod core_shares;
 mod gang;
 mod machine;
 mod node_amounts;
 mod node_amounts_profile;
+mod oversubscribed;
 mod places;
 mod profile;
 mod queue;
@@ -23,6 +28,7 @@ use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::Trace;
 use conservative::Conservative;
 use machine::{Durations, Machine};
+use oversubscribed::CorePartitions;
 use places::Places;
 use queue::Queue;
 
@@ -59,6 +65,17 @@ pub enum Batch {
     /// take turns ([`crate::SimSettings::time_slice`]); all have their memory (Slurm's PreemptMode=GANG and
     /// OverSubscribe=FORCE:n).
     EasyGang(u8),
+    /// EASY on nodes whose cores are given to so many jobs each, 2 to 9, that run at once and have equal parts of them;
+    /// all have their memory (Slurm's OverSubscribe=FORCE:n with CR_Core_Memory and without PreemptMode=GANG). As in
+    /// `_job_test()` and `part_data_build_row_bitmaps()` of select/cons_tres (Slurm 26.05) a job has idle cores if they
+    /// suffice, else cores that are all free in one row, the fullest first. No job is ended at its limit, however
+    /// slow, and a job on several cores loses nothing beside its slowest task: both favour it.
+    EasyForce(u8),
+    /// EASY on nodes that jobs of two partitions share, of which one is for jobs of an hour at most and has the higher
+    /// PriorityTier: where no cores are idle, its jobs have those of the other's, which are suspended until all their
+    /// cores are free and keep their memory (Slurm's PreemptMode=SUSPEND,GANG, PreemptType=preempt/partition_prio and
+    /// OverSubscribe=FORCE:1; preempt.html of Slurm 26.05). Suspending and resuming cost nothing, which favours it.
+    EasySuspend,
 }
 
 /// The names of gang scheduling with 2 and more jobs for each CPU.
@@ -73,9 +90,21 @@ const GANGS: [&str; 8] = [
     "EASY/gang9",
 ];
 
+/// The names of 2 and more jobs on each core at once.
+const FORCED: [&str; 8] = [
+    "EASY/force2",
+    "EASY/force3",
+    "EASY/force4",
+    "EASY/force5",
+    "EASY/force6",
+    "EASY/force7",
+    "EASY/force8",
+    "EASY/force9",
+];
+
 impl Batch {
-    /// All of them; of gang scheduling two.
-    pub const ALL: [Self; 9] = [
+    /// All of them; of gang scheduling two, and of jobs on the same cores at once one.
+    pub const ALL: [Self; 11] = [
         Self::Fcfs,
         Self::Easy,
         Self::EasyNoShadow,
@@ -85,12 +114,15 @@ impl Batch {
         Self::ConservativeShared,
         Self::EasyGang(2),
         Self::EasyGang(4),
+        Self::EasyForce(4),
+        Self::EasySuspend,
     ];
 
     /// The one of this name, in any case.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         let gangs = (2..).take(GANGS.len()).map(Self::EasyGang);
-        let mut all = Self::ALL.into_iter().chain(gangs);
+        let forced = (2..).take(FORCED.len()).map(Self::EasyForce);
+        let mut all = Self::ALL.into_iter().chain(gangs).chain(forced);
         all.find(|batch| batch.name().eq_ignore_ascii_case(name))
     }
 
@@ -99,7 +131,12 @@ impl Batch {
     pub const fn shares_nodes(self) -> bool {
         matches!(
             self,
-            Self::FcfsShared | Self::EasyShared | Self::ConservativeShared | Self::EasyGang(_)
+            Self::FcfsShared
+                | Self::EasyShared
+                | Self::ConservativeShared
+                | Self::EasyGang(_)
+                | Self::EasyForce(_)
+                | Self::EasySuspend
         )
     }
 
@@ -115,6 +152,8 @@ impl Batch {
             Self::EasyShared => "EASY/shared",
             Self::ConservativeShared => "Conservative/shared",
             Self::EasyGang(times) => GANGS[(times as usize).saturating_sub(2) % GANGS.len()],
+            Self::EasyForce(times) => FORCED[(times as usize).saturating_sub(2) % FORCED.len()],
+            Self::EasySuspend => "EASY/suspend",
         }
     }
 
@@ -146,6 +185,12 @@ impl Batch {
             Self::EasyGang(_) => {
                 "batch: EASY on nodes that jobs share, so many for each CPU, which they have in turns"
             }
+            Self::EasyForce(_) => {
+                "batch: EASY on nodes that jobs share, so many on each core, which have equal parts of it"
+            }
+            Self::EasySuspend => {
+                "batch: EASY on nodes that jobs share; those of an hour at most suspend longer ones"
+            }
         }
     }
 }
@@ -175,8 +220,19 @@ pub(crate) fn run(
     settings: &SimSettings,
     journal: TraceJournal<'_>,
 ) -> Result<SimOutcome, SimulationError> {
-    if let Batch::EasyGang(times) = batch {
-        return gang::run(trace, (batch, times.into()), settings, journal);
+    match batch {
+        Batch::EasyGang(times) => {
+            return gang::run(trace, (batch, times.into()), settings, journal);
+        }
+        Batch::EasyForce(times) => {
+            let partitions = CorePartitions::One(times);
+            return oversubscribed::run(trace, (batch, partitions), settings, journal);
+        }
+        Batch::EasySuspend => {
+            let partitions = CorePartitions::ShortFirst;
+            return oversubscribed::run(trace, (batch, partitions), settings, journal);
+        }
+        _ => {}
     }
     let durations = match (batch, settings.estimates) {
         (Batch::Fcfs | Batch::FcfsShared, _)
@@ -210,7 +266,7 @@ pub(crate) fn run(
             Queue::new(batch, empty),
             journal,
         ),
-        Batch::Fcfs | Batch::Easy | Batch::EasyNoShadow | Batch::EasyGang(_) => carry_out(
+        _ => carry_out(
             trace,
             (batch, nodes),
             machine,

@@ -270,7 +270,7 @@ proptest! {
         }
     }
 
-    /// Nothing is given out twice, and with gang scheduling CPU no more often than it says.
+    /// Nothing is given out twice, and where jobs share CPU it is no more often than they say.
     #[test]
     fn no_cpu_and_no_memory_is_given_out_twice(trace in traces()) {
         for scheduler in Batch::ALL.into_iter().filter(|batch| batch.shares_nodes()) {
@@ -284,7 +284,8 @@ proptest! {
                     memory += job.memory.0 * u64::from(job.tasks);
                 }
                 let times = match scheduler {
-                    Batch::EasyGang(times) => times.into(),
+                    Batch::EasyGang(times) | Batch::EasyForce(times) => times.into(),
+                    Batch::EasySuspend => 2,
                     _ => 1,
                 };
                 prop_assert!(cpu <= times * 4 * NODE_CPU.0 && memory <= 4 * NODE_MEMORY.0, "{}", scheduler.name());
