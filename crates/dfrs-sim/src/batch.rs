@@ -59,6 +59,11 @@ pub enum Batch {
     /// EASY on nodes that jobs share. The first of the queue is to have certain nodes, rather those that
     /// are not free before.
     EasyShared,
+    /// As EASY on nodes that jobs share, with a quarter of each node's cores that only jobs with GPUs have, an equal part
+    /// for each GPU: they take those of their own GPUs first (Slurm's RestrictedCoresPerGPU since 24.05; the NodeName
+    /// lines of slurm.conf(5), and `_pick_restricted_cores()` of select/cons_tres). A task without GPUs that wants
+    /// more than the rest of a node never fits.
+    EasyRestricted,
     /// Conservative on nodes that jobs share. A reservation is for certain nodes, as in Slurm's backfill.
     ConservativeShared,
     /// EASY on nodes that jobs share, with gang scheduling: each CPU is given to so many jobs, 2 to 9, that
@@ -104,7 +109,7 @@ const FORCED: [&str; 8] = [
 
 impl Batch {
     /// All of them; of gang scheduling two, and of jobs on the same cores at once one.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Fcfs,
         Self::Easy,
         Self::EasyNoShadow,
@@ -116,6 +121,7 @@ impl Batch {
         Self::EasyGang(4),
         Self::EasyForce(4),
         Self::EasySuspend,
+        Self::EasyRestricted,
     ];
 
     /// The one of this name, in any case.
@@ -137,7 +143,16 @@ impl Batch {
                 | Self::EasyGang(_)
                 | Self::EasyForce(_)
                 | Self::EasySuspend
+                | Self::EasyRestricted
         )
+    }
+
+    /// What a node without jobs has, where jobs share nodes.
+    pub(crate) const fn empty_node(self) -> NodeAmounts {
+        match self {
+            Self::EasyRestricted => NodeAmounts::RESTRICTED_NODE,
+            _ => NodeAmounts::NODE,
+        }
     }
 
     /// The name of the scheduler.
@@ -154,6 +169,7 @@ impl Batch {
             Self::EasyGang(times) => GANGS[(times as usize).saturating_sub(2) % GANGS.len()],
             Self::EasyForce(times) => FORCED[(times as usize).saturating_sub(2) % FORCED.len()],
             Self::EasySuspend => "EASY/suspend",
+            Self::EasyRestricted => "EASY/restricted",
         }
     }
 
@@ -190,6 +206,9 @@ impl Batch {
             }
             Self::EasySuspend => {
                 "batch: EASY on nodes that jobs share; those of an hour at most suspend longer ones"
+            }
+            Self::EasyRestricted => {
+                "batch: EASY on nodes that jobs share; a quarter of the cores is for jobs with GPUs"
             }
         }
     }
@@ -236,14 +255,15 @@ pub(crate) fn run(
     }
     let durations = match (batch, settings.estimates) {
         (Batch::Fcfs | Batch::FcfsShared, _)
-        | (Batch::Easy | Batch::EasyNoShadow | Batch::EasyShared, Estimates::Perfect) => {
-            Durations::Known
-        }
+        | (
+            Batch::Easy | Batch::EasyNoShadow | Batch::EasyShared | Batch::EasyRestricted,
+            Estimates::Perfect,
+        ) => Durations::Known,
         (_, estimates) => Durations::Expected(estimates),
     };
     let machine = Machine::new(&trace.jobs, durations);
     let nodes = settings.nodes;
-    let empty = vec![NodeAmounts::NODE; nodes as usize];
+    let empty = vec![batch.empty_node(); nodes as usize];
     match batch {
         Batch::Conservative => carry_out(
             trace,
@@ -259,7 +279,7 @@ pub(crate) fn run(
             Conservative::new(empty),
             journal,
         ),
-        Batch::FcfsShared | Batch::EasyShared => carry_out(
+        Batch::FcfsShared | Batch::EasyShared | Batch::EasyRestricted => carry_out(
             trace,
             (batch, nodes),
             machine,

@@ -26,7 +26,7 @@ pub fn never_fits(
 ) -> Option<String> {
     match scheduler {
         Scheduler::Batch(batch) if batch.shares_nodes() => {
-            let on_each = NodeAmounts::NODE.holds(NodeAmounts::of_task(job));
+            let on_each = batch.empty_node().holds(NodeAmounts::of_task(job));
             let all = u64::from(on_each) * u64::from(nodes);
             (all < u64::from(job.tasks)).then(|| {
                 format!(

@@ -49,6 +49,24 @@ fn gpu_job_waits_for_cores_under_backfill_and_not_under_dfrs() {
 }
 
 #[test]
+fn gpu_job_starts_on_restricted_cores_when_others_have_the_rest() {
+    // Three quarters of the cores are open. cpu2 waits for cpu1's; gpu has its GPU's sixteenth, and an open one: three
+    // sixteenths are left beside cpu1.
+    let three =
+        gpu_trace("cpu1,0,1,0.5,0.1,100,0\ncpu2,0,1,0.5,0.1,100,0\ngpu,10,1,0.125,0.1,100,0.25\n");
+    assert_eq!(finishes(&three, "EASY/restricted"), [100.0, 200.0, 110.0]);
+    assert_eq!(finishes(&three, "EASY/shared"), [100.0, 100.0, 200.0]);
+}
+
+#[test]
+fn job_without_gpus_never_fits_when_it_needs_restricted_cores() {
+    let wide = gpu_trace("a,0,1,1,0.1,100,0\nb,0,1,1,0.1,100,1\n");
+    let scheduler = "EASY/restricted".parse().expect("a scheduler");
+    assert!(dfrs_sim::never_fits(&wide.jobs[0], &scheduler, 1).is_some());
+    assert!(dfrs_sim::never_fits(&wide.jobs[1], &scheduler, 1).is_none());
+}
+
+#[test]
 fn jobs_wait_for_gpus_that_others_hold() {
     let three = gpu_trace("a,0,1,0.1,0.1,100,0.5\nb,0,1,0.1,0.1,100,0.5\nc,0,1,0.1,0.1,100,0.5\n");
     for scheduler in [

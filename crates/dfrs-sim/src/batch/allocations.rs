@@ -227,7 +227,11 @@ impl CoreReservation {
 
 /// What is given out once: memory and GPUs.
 fn rest_of(task: NodeAmounts) -> NodeAmounts {
-    NodeAmounts { cpu: 0, ..task }
+    NodeAmounts {
+        cpu: 0,
+        open_cpu: 0,
+        ..task
+    }
 }
 
 /// The first cores of each node, task by task.

@@ -234,9 +234,8 @@ impl<'a> Gang<'a> {
 
     fn use_cpus(&mut self, tasks: &Tasks, begins: bool) {
         let cpus = NodeAmounts {
-            memory: 0,
-            gpus: 0,
-            ..tasks.task
+            cpu: tasks.task.cpu,
+            ..NodeAmounts::default()
         };
         for run in &tasks.runs {
             let room = &mut self.idle[run.node.index()];

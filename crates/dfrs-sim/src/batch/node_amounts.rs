@@ -5,28 +5,43 @@ use dfrs_core::{Mapping, NodeIndex, Run};
 
 use crate::trace::{NODE_CPU, NODE_GPUS, NODE_MEMORY, TraceJob};
 
+/// The CPU of a node that is restricted to jobs with GPUs, by Slurm's RestrictedCoresPerGPU: a quarter, which is 8 cores
+/// for each of 4 GPUs where a node has 128. Each GPU has an equal part.
+const RESTRICTED_CPU: u64 = NODE_CPU.0 / 4;
+
 /// An amount of CPU (microcores), memory and GPUs (parts of a node's).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeAmounts {
     pub cpu: u64,
     pub memory: u64,
     pub gpus: u64,
+    /// CPU that is not restricted to jobs with GPUs; it is part of the CPU.
+    pub open_cpu: u64,
 }
 
 impl NodeAmounts {
-    /// All of a node.
+    /// All of a node, no part of which is restricted: that CPU is open bounds nothing.
     pub const NODE: Self = Self {
         cpu: NODE_CPU.0,
         memory: NODE_MEMORY.0,
         gpus: NODE_GPUS.0,
+        open_cpu: u64::MAX / 2,
     };
 
-    /// What is kept for each task of the job.
+    /// All of a node with cores that only jobs with GPUs have.
+    pub const RESTRICTED_NODE: Self = Self {
+        open_cpu: NODE_CPU.0 - RESTRICTED_CPU,
+        ..Self::NODE
+    };
+
+    /// What is kept for each task of the job. It takes the restricted cores of its own GPUs first.
     pub fn of_task(job: &TraceJob) -> Self {
+        let cpu = job.allocated_cpu.0;
         Self {
-            cpu: job.allocated_cpu.0,
+            cpu,
             memory: job.memory.0,
             gpus: job.gpus.0,
+            open_cpu: cpu.saturating_sub(RESTRICTED_CPU * job.gpus.0 / NODE_GPUS.0),
         }
     }
 
@@ -35,7 +50,8 @@ impl NodeAmounts {
         let by = |all: u64, each: u64| all.checked_div(each).unwrap_or(u64::MAX);
         let count = by(self.cpu, task.cpu)
             .min(by(self.memory, task.memory))
-            .min(by(self.gpus, task.gpus));
+            .min(by(self.gpus, task.gpus))
+            .min(by(self.open_cpu, task.open_cpu));
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
@@ -45,6 +61,7 @@ impl NodeAmounts {
             cpu: self.cpu.min(other.cpu),
             memory: self.memory.min(other.memory),
             gpus: self.gpus.min(other.gpus),
+            open_cpu: self.open_cpu.min(other.open_cpu),
         }
     }
 
@@ -53,6 +70,7 @@ impl NodeAmounts {
         self.cpu -= task.cpu * u64::from(tasks);
         self.memory -= task.memory * u64::from(tasks);
         self.gpus -= task.gpus * u64::from(tasks);
+        self.open_cpu -= task.open_cpu * u64::from(tasks);
     }
 
     /// Gives back the room of so many tasks, each of this size.
@@ -60,6 +78,7 @@ impl NodeAmounts {
         self.cpu += task.cpu * u64::from(tasks);
         self.memory += task.memory * u64::from(tasks);
         self.gpus += task.gpus * u64::from(tasks);
+        self.open_cpu += task.open_cpu * u64::from(tasks);
     }
 }
 
