@@ -104,6 +104,10 @@ mod tests {
             "Conservative",
             "EASY/gang2",
             "EASY/gang7",
+            "EASY/force2",
+            "EASY/force9",
+            "EASY/suspend",
+            "EASY/restricted",
             "GreedyPM*/per/OPT=MIN/MINVT=600",
         ] {
             assert_eq!(name.parse::<Scheduler>().unwrap().to_string(), name);
