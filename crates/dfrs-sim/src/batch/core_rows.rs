@@ -185,3 +185,92 @@ impl CoreRows {
         self.0.sort_by_key(|row| Reverse(row.amount));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::trace::NODE_CPU;
+
+    /// A task on these tenths of the first node.
+    fn place(from: u64, to: u64) -> Rc<CorePlace> {
+        let tenth = NODE_CPU.0 / 10;
+        let mut free = CoreRanges::all();
+        free.take_first(from * tenth);
+        let cores = free.take_first((to - from) * tenth);
+        Rc::new(CorePlace {
+            task: NodeAmounts {
+                cpu: cores.amount(),
+                ..NodeAmounts::default()
+            },
+            tasks: vec![TaskCores { node: 0, cores }],
+        })
+    }
+
+    fn jobs(rows: &CoreRows) -> Vec<Vec<usize>> {
+        let of_row = |row: &CoreRow| row.jobs.iter().map(|(job, _)| *job).collect();
+        rows.0.iter().map(of_row).collect()
+    }
+
+    #[test]
+    fn job_moves_to_a_lower_row_when_another_ends() {
+        let mut rows = CoreRows::new(1, 3);
+        for (job, from, to) in [(0, 0, 6), (1, 6, 10), (2, 0, 4), (3, 0, 2)] {
+            rows.add(job, &place(from, to));
+        }
+        assert_eq!(jobs(&rows), [vec![0, 1], vec![2], vec![3]]);
+        assert_eq!(rows.tried(), 3);
+        // By first core and size: 3, then 2 in the second row, which is then the fuller one and has 1, too.
+        rows.remove(&[0]);
+        assert_eq!(jobs(&rows), [vec![2, 1], vec![3], vec![]]);
+        assert_eq!(rows.tried(), 3);
+        rows.remove(&[3]);
+        assert_eq!(rows.tried(), 2);
+    }
+
+    #[test]
+    fn cores_that_all_rows_have_are_full() {
+        let mut rows = CoreRows::new(1, 2);
+        rows.add(0, &place(0, 6));
+        rows.add(1, &place(4, 10));
+        assert_eq!(rows.in_all(0), place(4, 6).tasks[0].cores);
+        assert_eq!(rows.in_any(0), CoreRanges::all());
+        rows.add_anywhere(&place(0, 4));
+        assert_eq!(rows.in_all(0), place(0, 6).tasks[0].cores);
+    }
+
+    proptest! {
+        /// Jobs come where some row has room, and go in any order.
+        #[test]
+        fn rows_have_each_job_once_and_no_core_twice(
+            steps in proptest::collection::vec((0u64..10, 1u64..=10, any::<bool>()), 1..40),
+        ) {
+            let mut rows = CoreRows::new(1, 4);
+            let mut known: Vec<(usize, Rc<CorePlace>)> = Vec::new();
+            for (job, (from, length, ends)) in steps.into_iter().enumerate() {
+                let new = place(from, (from + length).min(10));
+                if ends && !known.is_empty() {
+                    let at = job % known.len();
+                    let (ended, _) = known.remove(at);
+                    rows.remove(&[ended]);
+                } else if rows.0.iter().any(|row| row.holds(&new)) {
+                    rows.add(job, &new);
+                    known.push((job, new));
+                }
+                let mut found: Vec<usize> = jobs(&rows).concat();
+                found.sort_unstable();
+                let mut expected: Vec<usize> = known.iter().map(|(job, _)| *job).collect();
+                expected.sort_unstable();
+                prop_assert_eq!(found, expected);
+                for row in &rows.0 {
+                    let cores = row.jobs.iter().map(|(_, place)| place.task.cpu);
+                    let sum: u64 = cores.sum();
+                    prop_assert_eq!(sum, row.used[0].amount(), "no core twice");
+                    prop_assert_eq!(sum, row.amount);
+                }
+                prop_assert!(rows.0.is_sorted_by_key(|row| Reverse(row.amount)));
+            }
+        }
+    }
+}

@@ -224,71 +224,66 @@ impl<'a> Oversubscribed<'a> {
         self.now + (duration - ran)
     }
 
-    /// Starts what is to start, new jobs among them: of each partition the first while they fit, then others that do
-    /// not delay the first.
-    fn schedule(&mut self, new: &[usize]) -> Vec<usize> {
-        let new: Vec<(usize, usize)> = new
-            .iter()
-            .map(|job| (self.partition_of(*job), *job))
-            .collect();
+    /// The waiting jobs that may be able to start, with their partitions, in the order in which they are tried.
+    fn tried(&mut self, new: &[usize]) -> Vec<(usize, usize)> {
+        let with_partition = |job: &usize| (self.partition_of(*job), *job);
+        let new: Vec<(usize, usize)> = new.iter().map(with_partition).collect();
         // As long as no job ends and none of a higher tier comes, what could not start cannot start now either.
         let lowest = self.reservations.len() - 1;
         let is_same = self.reservations.iter().any(Option::is_some)
             && new.iter().all(|(partition, _)| *partition == lowest);
-        let tried: Vec<(usize, usize)> = match is_same {
-            true => new.clone(),
-            false => {
-                self.reservations.fill_with(|| None);
-                self.waiting
-                    .iter()
-                    .chain(&new)
-                    .copied()
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .collect()
-            }
+        self.waiting.extend(&new);
+        if is_same {
+            return new;
+        }
+        self.reservations.fill_with(|| None);
+        self.waiting.iter().copied().collect()
+    }
+
+    /// Of which reservations, of its partition and those of higher tiers, the job would run beyond the start.
+    fn outlasts(&self, job: usize, partition: usize) -> Vec<bool> {
+        let end = self.now + self.duration(job);
+        let made = self.reservations[..=partition].iter();
+        made.map(|made| made.as_ref().is_some_and(|made| end > made.start))
+            .collect()
+    }
+
+    fn fit(&self, job: usize, partition: usize, outlasts: &[bool]) -> Option<CorePlace> {
+        let made = |beyond: bool| {
+            let all = self.reservations.iter().zip(outlasts);
+            let wanted = all.filter(|(_, outlasts)| **outlasts == beyond);
+            wanted.filter_map(|(made, _)| made.as_ref()).collect()
         };
-        self.waiting.extend(new);
+        let wish = CoreWish::Outlasting {
+            kept: made(true),
+            spared: made(false),
+        };
+        self.allocations.fit(&self.jobs[job], partition, &wish)
+    }
+
+    /// Starts what is to start, new jobs among them: of each partition the first while they fit, then others that do
+    /// not delay the first.
+    fn schedule(&mut self, new: &[usize]) -> Vec<usize> {
+        // Room only shrinks: a job that requires no less than one that failed would fail, too.
         let mut missed: BTreeMap<(NodeAmounts, usize, Vec<bool>), u32> = BTreeMap::new();
         let mut started = Vec::new();
-        for (partition, job) in tried {
+        for (partition, job) in self.tried(new) {
             let about = &self.jobs[job];
-            let end = self.now + self.duration(job);
-            let outlasts: Vec<bool> = self.reservations[..=partition]
-                .iter()
-                .map(|kept| kept.as_ref().is_some_and(|kept| end > kept.start))
-                .collect();
-            // Room only shrinks: a job that requires no less than one that failed would fail, too.
-            let key = (NodeAmounts::of_task(about), partition, outlasts);
-            let least = missed.get(&key).copied().unwrap_or(u32::MAX);
-            let made = |beyond: bool| -> Vec<&CoreReservation> {
-                let all = self.reservations.iter().zip(&key.2);
-                all.filter_map(|(made, outlasts)| made.as_ref().filter(|_| *outlasts == beyond))
-                    .collect()
-            };
-            let wish = CoreWish::Outlasting {
-                kept: made(true),
-                spared: made(false),
-            };
-            let place = match about.tasks < least {
-                true => self.allocations.fit(about, partition, &wish),
-                false => None,
-            };
-            let Some(place) = place else {
-                missed.insert(key, about.tasks.min(least));
+            let outlasts = self.outlasts(job, partition);
+            let least = missed
+                .entry((NodeAmounts::of_task(about), partition, outlasts.clone()))
+                .or_insert(u32::MAX);
+            let found = (about.tasks < *least).then(|| self.fit(job, partition, &outlasts));
+            let Some(place) = found.flatten() else {
+                *least = about.tasks.min(*least);
                 if self.reservations[partition].is_none() {
                     self.reservations[partition] = self.reserve(job, partition);
                 }
                 continue;
             };
-            for (kept, _) in self
-                .reservations
-                .iter_mut()
-                .zip(&key.2)
-                .filter(|(_, outlasts)| **outlasts)
-            {
-                if let Some(kept) = kept {
-                    kept.keep(partition, &place);
+            for (made, outlasts) in self.reservations.iter_mut().zip(outlasts) {
+                if let Some(made) = made.as_mut().filter(|_| outlasts) {
+                    made.keep(partition, &place);
                 }
             }
             self.waiting.remove(&(partition, job));
