@@ -7,7 +7,7 @@ use dfrs_core::Time;
 use super::core_ranges::CoreRanges;
 use super::core_rows::{CorePlace, CoreRows, TaskCores};
 use super::node_amounts::{NodeAmounts, Tasks};
-use crate::trace::TraceJob;
+use crate::trace::{NODE_CPU, TraceJob};
 
 /// Memory and GPUs that no job has, and who has which cores.
 #[derive(Clone, Debug)]
@@ -116,8 +116,11 @@ impl Allocations {
         if by_rest == 0 {
             return 0;
         }
-        let cores = self.cores(node, (partition, choice), kept);
-        let by_cores = cores.amount().checked_div(task.cpu).unwrap_or(u64::MAX);
+        let mut amount = self.cores(node, (partition, choice), kept).amount();
+        for reservation in kept.iter().filter(|kept| kept.partition == partition) {
+            amount = amount.min(reservation.amount_left(node));
+        }
+        let by_cores = amount.checked_div(task.cpu).unwrap_or(u64::MAX);
         by_rest.min(u32::try_from(by_cores).unwrap_or(u32::MAX))
     }
 
@@ -139,9 +142,9 @@ impl Allocations {
         if let CoreChoice::Row(row) = choice {
             taken.add(self.partitions[partition].used(row, node));
         }
-        // Cores of a lower tier's reservation can be taken from it, as those of its jobs.
+        // Where there is one row any cores will do for a reservation, as long as they are enough.
         let own = kept.iter().filter(|kept| kept.partition == partition);
-        for reservation in own {
+        for reservation in own.filter(|_| self.partitions[partition].count() > 1) {
             taken.add(&reservation.then.partitions[partition].in_all(node));
         }
         CoreRanges::all().without(&taken)
@@ -216,6 +219,12 @@ impl Allocations {
 }
 
 impl CoreReservation {
+    /// How much of the node's CPU some row of the partition has free then, in microcores.
+    fn amount_left(&self, node: usize) -> u64 {
+        let full = self.then.partitions[self.partition].in_all(node);
+        NODE_CPU.0 - full.amount()
+    }
+
     /// This place is taken at the reservation's start, too.
     pub fn keep(&mut self, partition: usize, place: &CorePlace) {
         for task in &place.tasks {

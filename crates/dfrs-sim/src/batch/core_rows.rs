@@ -67,10 +67,14 @@ impl CoreRow {
 
     fn add(&mut self, job: usize, place: Rc<CorePlace>) {
         for task in &place.tasks {
-            self.used[task.node].add(&task.cores);
-            self.amount += task.cores.amount();
+            self.take(task.node, &task.cores);
         }
         self.jobs.push((job, place));
+    }
+
+    fn take(&mut self, node: usize, cores: &CoreRanges) {
+        self.used[node].add(cores);
+        self.amount += cores.amount();
     }
 
     fn remove(&mut self, job: usize) {
@@ -137,16 +141,22 @@ impl CoreRows {
         self.sort();
     }
 
-    /// Whatever rows have these cores free have them no longer: for times to come, at which jobs may be in other
-    /// rows than now.
+    /// Takes these cores of whatever rows have them free, and others in place of those that none has: for times to
+    /// come, at which jobs may be in other rows than now, and a job that waits on other cores.
     pub fn add_anywhere(&mut self, place: &CorePlace) {
         for task in &place.tasks {
             let mut missing = task.cores.clone();
             for row in &mut self.0 {
                 let part = missing.without(&row.used[task.node]);
-                row.used[task.node].add(&part);
-                row.amount += part.amount();
                 missing = missing.without(&part);
+                row.take(task.node, &part);
+            }
+            let mut amount = missing.amount();
+            for row in &mut self.0 {
+                let mut free = CoreRanges::all().without(&row.used[task.node]);
+                let part = free.take_first(amount);
+                amount -= part.amount();
+                row.take(task.node, &part);
             }
         }
     }
