@@ -1,6 +1,7 @@
 //! The status file (`docs/observing.md`): what is seen of DFRS from outside. Written at most about once a second, by
 //! a thread of its own, from what is known between two passes.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -129,6 +130,7 @@ impl Reporter {
             job_metrics: facts.job_metrics,
             done: facts.done,
             nodes: nodes(&facts.counts, facts.silent),
+            devices: facts.counts.devices,
             messages: facts.messages,
             passes,
             locks,
@@ -158,6 +160,7 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         job_metrics: JobMetrics::default(),
         done: ActionCounts::default(),
         nodes: NodeCounts::default(),
+        devices: BTreeMap::new(),
         messages: MessageCounts::default(),
         passes: dfrs_proto::status::Passes::default(),
         locks: dfrs_proto::status::Locks::default(),

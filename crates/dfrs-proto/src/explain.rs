@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::devices::DevicesByKind;
+
 /// What `version` says, in both.
 pub const VERSION: u32 = 1;
 /// The socket's name, in the directory of the status file.
@@ -67,6 +69,9 @@ pub struct Explanation {
     pub tasks: u32,
     /// The CPUs of each.
     pub cpus_per_task: u32,
+    /// The devices that it asks for on each of its nodes.
+    #[serde(default, skip_serializing_if = "DevicesByKind::is_empty")]
+    pub devices: DevicesByKind,
     /// The part of these that it counts with in decisions, above 0 and at most 1
     /// (`Needs=measured`).
     #[serde(default = "whole")]

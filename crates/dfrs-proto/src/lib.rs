@@ -2,6 +2,7 @@
 //! questions about jobs, and `dfrs.conf`; and what more than one of them reads of a node.
 
 pub mod conf;
+pub mod devices;
 pub mod explain;
 pub mod framing;
 pub mod journal;

@@ -46,6 +46,9 @@ pub struct Status {
     pub done: ActionCounts,
     /// The nodes of its partitions.
     pub nodes: NodeCounts,
+    /// The devices of these nodes, by kind; empty if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub devices: BTreeMap<String, DeviceCounts>,
     /// Messages to the nodes.
     pub messages: MessageCounts,
     /// The passes.
@@ -106,6 +109,18 @@ pub struct JobCounts {
     /// For what those wait that wait for their start, are parked or paused.
     #[serde(default)]
     pub waits_for: WaitsFor,
+    /// Those of these jobs that ask for devices.
+    #[serde(default)]
+    pub with_devices: DeviceJobCounts,
+}
+
+/// Numbers of jobs that ask for devices, in all and by what they wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceJobCounts {
+    /// All of them, wherever they are.
+    pub all: u32,
+    /// For what those wait that wait for their start, are parked or paused.
+    pub waits_for: WaitsFor,
 }
 
 /// Numbers of jobs by what they wait for, as the last decision said.
@@ -113,6 +128,9 @@ pub struct JobCounts {
 pub struct WaitsFor {
     /// Free memory; parked ones for that of their own nodes.
     pub memory: u32,
+    /// Free devices.
+    #[serde(default)]
+    pub devices: u32,
     /// CPU, where a load or a least yield limits which jobs come.
     pub cpu: u32,
     /// Nodes that are down or draining.
@@ -191,6 +209,17 @@ pub struct NodeCounts {
     pub silent: u32,
     /// The names of the first of these.
     pub silent_names: Vec<String>,
+}
+
+/// Numbers of devices of one kind, on nodes of DFRS's partitions. Those of a type count as devices of their name, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceCounts {
+    /// All.
+    pub all: u64,
+    /// Allocated to jobs, of whatever partition.
+    pub held: u64,
+    /// Not allocated, on nodes that take work.
+    pub free: u64,
 }
 
 /// Messages to the nodes.

@@ -1,6 +1,7 @@
 //! What happens, as events of the journal. Units of CPU and memory are fractions of a node.
 
 use dfrs_core::{JobId, Mapping, NodeIndex, Span, Time};
+use dfrs_proto::devices::DevicesByKind;
 use dfrs_proto::journal::{EventKind, JournalEvent, PlatformNode, VERSION, WriteError};
 
 use crate::coupling::CouplingLoss;
@@ -48,6 +49,8 @@ impl<'a> TraceJournal<'a> {
                 name: node.name,
                 cpu: share(node.cpu.0, NODE_CPU.0),
                 mem: share(node.memory.0, NODE_MEMORY.0),
+                // A trace says shares of a node's GPUs, and not how many there are.
+                devices: DevicesByKind::new(),
             });
             EventKind::Platform {
                 version: VERSION,
@@ -70,6 +73,7 @@ impl<'a> TraceJournal<'a> {
             cpu: share(job.cpu.0, NODE_CPU.0),
             mem: share(job.memory.0, NODE_MEMORY.0),
             mem_per_node: 0.0,
+            devices: DevicesByKind::new(),
             runtime: Some(job.runtime).filter(|_| yields_suffice),
         })
     }

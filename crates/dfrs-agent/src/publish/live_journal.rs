@@ -11,6 +11,7 @@ use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalWriter, VE
 use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::job::life::journal::JournalState;
 use crate::job::placement::NamedPlacement;
+use crate::slurm::devices::requested_by_kind;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 use crate::slurm::request::memory::memory_request;
@@ -294,6 +295,7 @@ fn submission(job: &ObservedJob, observation: &Observation) -> EventKind {
         cpu: f64::from(job.request.cpus_per_task.max(1)),
         mem,
         mem_per_node,
+        devices: requested_by_kind(&job.request.devices),
         runtime: None,
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use dfrs_core::Amount;
+use dfrs_proto::devices::DevicesByKind;
 
 /// What a node has of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct ObservedDevices {
 
 impl ObservedDevices {
     /// How many of them no job holds.
-    pub(super) fn free(&self) -> u64 {
+    pub(crate) fn free(&self) -> u64 {
         self.count.saturating_sub(self.allocated)
     }
 }
@@ -98,6 +99,25 @@ impl DeviceKinds {
         };
         self.0.iter().enumerate().map(left).collect()
     }
+}
+
+/// The request as files say it.
+#[must_use]
+pub fn requested_by_kind(asked: &[RequestedDevices]) -> DevicesByKind {
+    let mut all = DevicesByKind::new();
+    for devices in asked {
+        *all.entry(devices.kind.to_string()).or_default() += devices.count;
+    }
+    all
+}
+
+/// What a node has, as files say it.
+#[must_use]
+pub fn counted_by_kind(node: &[ObservedDevices]) -> DevicesByKind {
+    let counts = node
+        .iter()
+        .map(|devices| (devices.kind.to_string(), devices.count));
+    counts.collect()
 }
 
 /// As a user writes it: "gpu:2" or "gpu:a100:1,gpu:2".

@@ -27,6 +27,7 @@ fn example() -> Explanation {
         node_count: 1,
         tasks: 2,
         cpus_per_task: 1,
+        devices: [("gpu".to_owned(), 2)].into(),
         virtual_time: 50.0,
         flow_time: 100.0,
         stretch: Some(2.0),
@@ -80,7 +81,7 @@ job 17 of user 1000 in partition shared: parked
 why          parked; waits for the next decision
 decided      pause 10.0 s ago: preempted by a new job
 nodes        n1 (2 tasks); 3 other jobs have places there (18, 19, 20)
-asks for     2 x 1 CPU
+asks for     2 x 1 CPU, gpu:2 on each node
 yield        0.00 now; has done 50.0 s of work in 100.0 s: stretch 2.00
 weight       1 (priority 7)
 mobility     park; paused or moved 1 times within an hour of at most 6

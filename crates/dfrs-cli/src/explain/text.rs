@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use dfrs_proto::devices;
 use dfrs_proto::explain::{Explanation, OnNode};
 
 use crate::status::length;
@@ -37,10 +38,7 @@ fn facts(job: &Explanation) -> Vec<(&'static str, String)> {
         facts.push(("decided", line));
     }
     facts.push(("nodes", nodes(job)));
-    facts.push((
-        "asks for",
-        format!("{} x {} CPU", job.tasks, job.cpus_per_task),
-    ));
+    facts.push(("asks for", request(job)));
     facts.push(("yield", share(job)));
     facts.push((
         "weight",
@@ -61,6 +59,14 @@ fn facts(job: &Explanation) -> Vec<(&'static str, String)> {
     }
     facts.extend(job.notes.iter().map(|note| ("note", note.clone())));
     facts
+}
+
+fn request(job: &Explanation) -> String {
+    let mut text = format!("{} x {} CPU", job.tasks, job.cpus_per_task);
+    if !job.devices.is_empty() {
+        let _ = write!(text, ", {} on each node", devices::text(&job.devices));
+    }
+    text
 }
 
 fn nodes(job: &Explanation) -> String {

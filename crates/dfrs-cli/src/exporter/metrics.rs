@@ -2,7 +2,7 @@
 
 use std::fmt::Error;
 
-use dfrs_proto::status::{BreakerState, Distribution, Status};
+use dfrs_proto::status::{BreakerState, DeviceCounts, Distribution, Status, WaitsFor};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
@@ -38,6 +38,7 @@ impl Collector for StatusMetrics {
         };
         out.state(status, self.now)?;
         out.cluster(status)?;
+        out.devices(status)?;
         out.passes(status)?;
         out.disk(status)
     }
@@ -104,19 +105,11 @@ impl MetricsWriter<'_> {
                 ("suspended", jobs.suspended.into()),
             ],
         )?;
-        let waits_for = &jobs.waits_for;
         self.gauges(
             "dfrs_jobs_waiting",
             "Jobs that wait for a start, are parked or paused, by what for",
             "cause",
-            &[
-                ("memory", waits_for.memory.into()),
-                ("cpu", waits_for.cpu.into()),
-                ("nodes", waits_for.nodes.into()),
-                ("decision", waits_for.decision.into()),
-                ("nothing", waits_for.nothing.into()),
-                ("slurm", waits_for.slurm.into()),
-            ],
+            &causes(&jobs.waits_for),
         )?;
         let metrics = &status.job_metrics;
         self.gauge(
@@ -195,6 +188,48 @@ impl MetricsWriter<'_> {
             "dfrs_queries",
             "Queries to nodes that are under way",
             messages.queries.into(),
+        )
+    }
+
+    fn devices(&mut self, status: &Status) -> Result<(), Error> {
+        let jobs = &status.jobs.with_devices;
+        if status.devices.is_empty() && jobs.all == 0 {
+            return Ok(());
+        }
+        let by_kind = |of: fn(&DeviceCounts) -> u64| -> Vec<(&str, f64)> {
+            let counts = status.devices.iter();
+            counts
+                .map(|(kind, count)| (kind.as_str(), float(of(count))))
+                .collect()
+        };
+        self.gauges(
+            "dfrs_devices",
+            "Devices of DFRS's nodes; those of a type count as devices of their name, too",
+            "kind",
+            &by_kind(|count| count.all),
+        )?;
+        self.gauges(
+            "dfrs_devices_held",
+            "Devices that are allocated to jobs, of whatever partition",
+            "kind",
+            &by_kind(|count| count.held),
+        )?;
+        self.gauges(
+            "dfrs_devices_free",
+            "Devices that are not allocated, on nodes that take work",
+            "kind",
+            &by_kind(|count| count.free),
+        )?;
+        self.gauge(
+            "dfrs_device_jobs",
+            "Jobs of DFRS's partitions that ask for devices",
+            jobs.all.into(),
+        )?;
+        self.gauges(
+            "dfrs_device_jobs_waiting",
+            "Jobs of these that wait for a start, are parked or paused, by what for",
+            "cause",
+            &causes(&jobs.waits_for),
         )
     }
 
@@ -295,4 +330,17 @@ impl MetricsWriter<'_> {
             journal.lost,
         )
     }
+}
+
+/// Numbers of jobs by what they wait for.
+fn causes(waits_for: &WaitsFor) -> [(&'static str, f64); 7] {
+    [
+        ("memory", waits_for.memory.into()),
+        ("devices", waits_for.devices.into()),
+        ("cpu", waits_for.cpu.into()),
+        ("nodes", waits_for.nodes.into()),
+        ("decision", waits_for.decision.into()),
+        ("nothing", waits_for.nothing.into()),
+        ("slurm", waits_for.slurm.into()),
+    ]
 }

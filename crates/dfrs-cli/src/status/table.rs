@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use dfrs_proto::status::{ActionCounts, BreakerState, Distribution, Status};
+use dfrs_proto::status::{
+    ActionCounts, BreakerState, DeviceCounts, Distribution, Status, WaitsFor,
+};
 
 /// All of it. `age`: seconds since it was written.
 pub(super) fn text(status: &Status, age: f64) -> String {
@@ -43,7 +45,8 @@ fn facts(status: &Status, age: f64) -> Vec<(&'static str, String)> {
             format!("{} before that", seconds(status.written - status.started)),
         ),
         ("jobs", jobs(status)),
-        ("wait for", causes(status)),
+        ("wait for", causes(&status.jobs.waits_for)),
+        ("devices", devices(status)),
         ("yields", yields(status)),
         ("done", done(status)),
         ("nodes", nodes(status)),
@@ -79,10 +82,10 @@ fn jobs(status: &Status) -> String {
 }
 
 /// The causes why jobs wait; empty if no job waits.
-fn causes(status: &Status) -> String {
-    let waits_for = &status.jobs.waits_for;
+fn causes(waits_for: &WaitsFor) -> String {
     let causes = [
         (waits_for.memory, "memory"),
+        (waits_for.devices, "devices"),
         (waits_for.cpu, "CPU"),
         (waits_for.nodes, "nodes that are down or draining"),
         (waits_for.decision, "the next decision"),
@@ -94,6 +97,26 @@ fn causes(status: &Status) -> String {
         .map(|(jobs, what)| format!("{jobs} for {what}"))
         .collect();
     some.join(", ")
+}
+
+/// Devices by kind, and the jobs that ask for some; empty if there are neither.
+fn devices(status: &Status) -> String {
+    let kinds = status.devices.iter();
+    let mut parts: Vec<String> = kinds
+        .map(|(kind, count)| {
+            let DeviceCounts { all, held, free } = count;
+            format!("{kind}: {held} of {all} held, {free} free")
+        })
+        .collect();
+    let jobs = &status.jobs.with_devices;
+    if jobs.all > 0 {
+        let causes = match causes(&jobs.waits_for) {
+            none if none.is_empty() => "none waits".to_owned(),
+            causes => format!("of these wait {causes}"),
+        };
+        parts.push(format!("jobs that ask for some: {}, {causes}", jobs.all));
+    }
+    parts.join("; ")
 }
 
 /// Nothing of a plugin that does not say it, and of no jobs.

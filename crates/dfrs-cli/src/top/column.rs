@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use dfrs_core::Time;
+use dfrs_proto::devices;
 
-use super::model::{TopJob, TopPhase};
+use super::model::{TopJob, TopPhase, printable};
 use super::words::{part, span};
 
 /// A column, in the order on the screen.
@@ -15,6 +16,7 @@ pub enum JobColumn {
     Phase,
     Tasks,
     Nodes,
+    Devices,
     Yield,
     Stretch,
     Progress,
@@ -28,19 +30,20 @@ pub enum JobColumn {
 }
 
 use JobColumn::{
-    Flow, Job as Id, Last, Moves, Nodes, Pauses, Phase, Progress, Since, Stretch, Tasks, Virtual,
-    Why, Yield,
+    Devices, Flow, Job as Id, Last, Moves, Nodes, Pauses, Phase, Progress, Since, Stretch, Tasks,
+    Virtual, Why, Yield,
 };
 
 /// From left to right.
-pub const ALL: [JobColumn; 14] = [
-    Id, Phase, Tasks, Nodes, Yield, Stretch, Progress, Virtual, Flow, Pauses, Moves, Last, Since,
-    Why,
+pub const ALL: [JobColumn; 15] = [
+    Id, Phase, Tasks, Nodes, Devices, Yield, Stretch, Progress, Virtual, Flow, Pauses, Moves, Last,
+    Since, Why,
 ];
 
 /// What is there first where there is not room for all.
-const BY_PRIORITY: [JobColumn; 13] = [
-    Id, Phase, Yield, Stretch, Progress, Last, Since, Nodes, Tasks, Flow, Virtual, Pauses, Moves,
+const BY_PRIORITY: [JobColumn; 14] = [
+    Id, Phase, Devices, Yield, Stretch, Progress, Last, Since, Nodes, Tasks, Flow, Virtual, Pauses,
+    Moves,
 ];
 
 /// What the reasons have before columns of less worth than the first ones get anything.
@@ -48,7 +51,7 @@ const REASON_WIDTH: u16 = 24;
 /// With less than this they are left out.
 const MIN_REASON_WIDTH: u16 = 10;
 /// How many of the columns by worth come before the reasons.
-const COLUMNS_BEFORE_REASONS: usize = 7;
+const COLUMNS_BEFORE_REASONS: usize = 8;
 
 impl JobColumn {
     pub fn title(self) -> &'static str {
@@ -57,6 +60,7 @@ impl JobColumn {
             Phase => "PHASE",
             Tasks => "TASKS",
             Nodes => "NODES",
+            Devices => "GRES",
             Yield => "YIELD",
             Stretch => "STRETCH",
             Progress => "PROGRESS",
@@ -74,7 +78,7 @@ impl JobColumn {
     fn width(self, id: u16) -> u16 {
         match self {
             Id => id,
-            Phase | Stretch | Virtual => 7,
+            Phase | Devices | Stretch | Virtual => 7,
             Tasks | Nodes | Yield | Moves => 5,
             Progress => 11,
             Flow | Pauses | Last => 6,
@@ -84,7 +88,7 @@ impl JobColumn {
     }
 
     pub fn is_text(self) -> bool {
-        matches!(self, Id | Phase | Progress | Last | Why)
+        matches!(self, Id | Phase | Devices | Progress | Last | Why)
     }
 
     /// What it says of a job.
@@ -95,6 +99,8 @@ impl JobColumn {
             Tasks => job.tasks.to_string(),
             Nodes if job.places.is_empty() => "-".to_owned(),
             Nodes => job.places.len().to_string(),
+            Devices if job.devices.is_empty() => "-".to_owned(),
+            Devices => printable(&devices::text(&devices::by_name(&job.devices))),
             Yield => job
                 .running_share()
                 .map_or("-".to_owned(), |share| format!("{share:.2}")),
@@ -117,7 +123,7 @@ impl JobColumn {
     fn is_descending(self) -> bool {
         matches!(
             self,
-            Tasks | Nodes | Stretch | Progress | Virtual | Flow | Pauses | Moves
+            Tasks | Nodes | Devices | Stretch | Progress | Virtual | Flow | Pauses | Moves
         )
     }
 
@@ -130,6 +136,7 @@ impl JobColumn {
             Phase => (phase(job.phase), ""),
             Tasks => (f64::from(job.tasks), ""),
             Nodes => (nodes, ""),
+            Devices => (device_count(job), ""),
             Yield => (job.running_share().unwrap_or(f64::INFINITY), ""),
             Stretch => (job.stretch(now).unwrap_or(0.0), ""),
             Progress => (job.part_done(now).unwrap_or(0.0), ""),
@@ -169,6 +176,12 @@ fn by_age(one: &TopJob, other: &TopJob) -> Ordering {
     }
 }
 
+/// On one node, of whatever kind.
+#[expect(clippy::cast_precision_loss, reason = "a number of devices")]
+fn device_count(job: &TopJob) -> f64 {
+    job.devices.values().map(|count| *count as f64).sum()
+}
+
 fn phase(phase: TopPhase) -> f64 {
     match phase {
         TopPhase::Running => 0.0,
@@ -188,11 +201,15 @@ fn stretch(value: f64) -> String {
     }
 }
 
-/// The columns that fit with their widths, from left to right, with one space between them.
-pub fn fitting(width: u16, id: u16) -> Vec<(JobColumn, u16)> {
+/// The columns that fit with their widths, from left to right, with one space between them. `has_devices`: some job
+/// asks for some.
+pub fn fitting(width: u16, id: u16, has_devices: bool) -> Vec<(JobColumn, u16)> {
     let mut chosen: Vec<(JobColumn, u16)> = Vec::new();
     let mut left = width;
     for (place, column) in BY_PRIORITY.into_iter().enumerate() {
+        if column == Devices && !has_devices {
+            continue;
+        }
         let needed = column.width(id) + u16::from(place > 0);
         let kept = if place < COLUMNS_BEFORE_REASONS {
             0

@@ -7,6 +7,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 
 use dfrs_core::{NodeIndex, Span, Time};
+use dfrs_proto::devices::{self, DevicesByKind};
 use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 
 pub use job::{TopJob, TopPhase, printable};
@@ -24,6 +25,7 @@ pub struct TopNode {
     /// Capacities, in the journal's units.
     pub cpu: f64,
     pub memory: f64,
+    pub devices: DevicesByKind,
     pub jobs: BTreeMap<JobKey, u32>,
 }
 
@@ -35,6 +37,14 @@ pub struct TopUsage {
     /// CPU that they need.
     pub needed: f64,
     pub memory: f64,
+}
+
+/// Devices of one name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TopDevices {
+    /// Held by jobs of the journal.
+    pub held: u64,
+    pub all: u64,
 }
 
 /// Sums since the journal began.
@@ -125,6 +135,32 @@ impl TopModel {
         usage
     }
 
+    /// The devices of a node by name, and those that jobs of the journal hold there.
+    pub fn devices<'a>(
+        &'a self,
+        node: &'a TopNode,
+    ) -> impl Iterator<Item = (&'a str, TopDevices)> + use<'a> {
+        let kinds = node.devices.iter();
+        let named = kinds.filter(|(kind, _)| devices::name_of(kind) == *kind);
+        named.map(|(name, all)| {
+            let jobs = node.jobs.keys().filter_map(|key| self.jobs.get(key));
+            let held = jobs.map(|job| devices::number_named(&job.devices, name));
+            let (held, all) = (held.sum(), *all);
+            (name.as_str(), TopDevices { held, all })
+        })
+    }
+
+    /// The same of all nodes. O(nodes x their jobs) where nodes have devices.
+    pub fn devices_of_all(&self) -> BTreeMap<&str, TopDevices> {
+        let mut sums: BTreeMap<&str, TopDevices> = BTreeMap::new();
+        for (name, devices) in self.nodes.iter().flat_map(|node| self.devices(node)) {
+            let sum = sums.entry(name).or_default();
+            sum.held = sum.held.saturating_add(devices.held);
+            sum.all = sum.all.saturating_add(devices.all);
+        }
+        sums
+    }
+
     /// What jobs have of all nodes.
     pub fn usage_of_all(&self) -> TopUsage {
         let mut usage = TopUsage::default();
@@ -149,11 +185,13 @@ impl TopModel {
                 Some(known) => {
                     known.name.clone_from(&node.name);
                     (known.cpu, known.memory) = (cpu, memory);
+                    known.devices.clone_from(&node.devices);
                 }
                 None => self.nodes.push(TopNode {
                     name: node.name.clone(),
                     cpu,
                     memory,
+                    devices: node.devices.clone(),
                     jobs: BTreeMap::new(),
                 }),
             }

@@ -4,6 +4,7 @@ use dfrs_core::{NodeIndex, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::seconds;
+use crate::devices::DevicesByKind;
 
 /// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,9 @@ pub enum EventKind {
         /// Memory required once on each node that the job uses, however many tasks it has there.
         #[serde(default, skip_serializing_if = "is_zero")]
         mem_per_node: f64,
+        /// Devices that it holds on each of its nodes.
+        #[serde(default, skip_serializing_if = "DevicesByKind::is_empty")]
+        devices: DevicesByKind,
         /// Dedicated execution time, where known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(with = "seconds::span")]
@@ -216,6 +220,9 @@ pub struct PlatformNode {
     pub cpu: f64,
     /// Memory capacity.
     pub mem: f64,
+    /// Its devices, those included that jobs of other partitions hold.
+    #[serde(default, skip_serializing_if = "DevicesByKind::is_empty")]
+    pub devices: DevicesByKind,
 }
 
 /// How a job ended.

@@ -134,6 +134,7 @@ impl Validator {
                 mem,
                 mem_per_node,
                 runtime,
+                ..
             } => {
                 let track = Track {
                     tasks: *tasks,
@@ -443,6 +444,7 @@ impl Validator {
             name: node,
             cpu: cpus,
             mem,
+            ..
         } = track.node.clone();
         let memory_over = memory > mem * (1.0 + MEMORY_ROUNDING);
         let cpu_over = cpu > cpus * (1.0 + CPU_ROUNDING);

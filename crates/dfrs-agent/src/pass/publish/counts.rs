@@ -1,13 +1,16 @@
 //! Counts of jobs by kind, their metrics and the actions so far, for monitoring.
 
+use std::collections::BTreeMap;
+
 use dfrs_core::{Blocked, Span, Time};
-use dfrs_proto::status::{ActionCounts, JobCounts, JobMetrics, WaitsFor};
+use dfrs_proto::status::{ActionCounts, DeviceCounts, JobCounts, JobMetrics, WaitsFor};
 
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{LifeStep, StepResult};
 use crate::pass::Agent;
 use crate::slurm::port::Slurm;
+use crate::slurm::records::{ObservedJob, ObservedNode};
 
 /// Jobs with less virtual time than this count as if they had this much, as in the papers' bounded
 /// stretch.
@@ -27,7 +30,7 @@ pub(in crate::pass) fn count(done: &mut ActionCounts, step: &LifeStep, answer: &
 }
 
 /// Jobs by what becomes of them, and nodes. The waiting rest of an array is one job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Jobs.
     pub jobs: JobCounts,
@@ -37,6 +40,8 @@ pub struct Counts {
     pub nodes_up: u32,
     /// Nodes that can park jobs.
     pub nodes_can_park: u32,
+    /// Devices of nodes, by kind.
+    pub devices: BTreeMap<String, DeviceCounts>,
 }
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -54,6 +59,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     .filter(|eighths| **eighths > 0)
                     .count(),
             ),
+            devices: device_counts(nodes),
             ..Counts::default()
         };
         for (id, record) in self.ledger.iter() {
@@ -72,11 +78,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 (&mut counts.jobs.waiting, true)
             };
             *kind += 1;
+            let why = self.planner.blocked.get(&id).copied();
             if waits {
-                *cause(
-                    &mut counts.jobs.waits_for,
-                    self.planner.blocked.get(&id).copied(),
-                ) += 1;
+                *cause(&mut counts.jobs.waits_for, why) += 1;
+            }
+            if self.seen.job(id).is_some_and(ObservedJob::holds_devices) {
+                let with_devices = &mut counts.jobs.with_devices;
+                with_devices.all += 1;
+                if waits {
+                    *cause(&mut with_devices.waits_for, why) += 1;
+                }
             }
         }
         counts
@@ -118,15 +129,29 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 /// The number of those that wait for this; `None`: the last decision said nothing.
 fn cause(waits_for: &mut WaitsFor, why: Option<Blocked>) -> &mut u32 {
     match why {
-        Some(
-            Blocked::Memory | Blocked::Devices { .. } | Blocked::OwnNodesFull | Blocked::Reserved,
-        ) => &mut waits_for.memory,
+        Some(Blocked::Memory | Blocked::OwnNodesFull | Blocked::Reserved) => &mut waits_for.memory,
+        Some(Blocked::Devices { .. }) => &mut waits_for.devices,
         Some(Blocked::Cpu) => &mut waits_for.cpu,
         Some(Blocked::NodesUnavailable) => &mut waits_for.nodes,
         Some(Blocked::NotNow) => &mut waits_for.decision,
         Some(Blocked::NeverFits) => &mut waits_for.nothing,
         None => &mut waits_for.slurm,
     }
+}
+
+/// The devices of these nodes, by kind. O(nodes x their kinds).
+fn device_counts(nodes: &[ObservedNode]) -> BTreeMap<String, DeviceCounts> {
+    let mut counts: BTreeMap<String, DeviceCounts> = BTreeMap::new();
+    for (node, devices) in nodes
+        .iter()
+        .flat_map(|node| node.devices.iter().map(move |devices| (node, devices)))
+    {
+        let count = counts.entry(devices.kind.to_string()).or_default();
+        count.all += devices.count;
+        count.held += devices.allocated;
+        count.free += if node.up { devices.free() } else { 0 };
+    }
+    counts
 }
 
 /// Of a job so far, if it has done something.

@@ -14,6 +14,7 @@ use crate::pass::{Agent, SECOND};
 use crate::plan::needs::need_of;
 use crate::plan::weights::deadline_boosted;
 use crate::publish::live_journal::Expected;
+use crate::slurm::devices::requested_by_kind;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::{ObservedJob, ObservedState};
 
@@ -58,6 +59,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             nodes: on_nodes(&nodes),
             tasks: job.request.tasks,
             cpus_per_task: job.request.cpus_per_task,
+            devices: requested_by_kind(&job.request.devices),
             need: f64::from(self.need(job, record).eighths()) / 8.0,
             r#yield: record.map_or(0.0, |record| record.share().0),
             virtual_time: length(virtual_time),

@@ -67,6 +67,31 @@ fn gpu_jobs_wait_for_gpus_and_disturb_no_other_job() {
 }
 
 #[test]
+fn devices_and_jobs_that_ask_for_some_are_counted() {
+    let mut cluster = with_gpus(2);
+    cluster.submit(job(1, 1));
+    cluster.submit(gpu_job(2, 1, 2));
+    cluster.run(2);
+    let has_place = |node: u32| cluster.slurm.0.borrow().jobs[&2].places[0].node == node;
+    let other = if has_place(0) { 1 } else { 0 };
+    cluster.slurm.0.borrow_mut().nodes[other].up = false;
+    cluster.submit(gpu_job(3, 1, 2));
+    cluster.run(5);
+    let counts = cluster.agent.counts();
+    let gpus = counts.devices["gpu"];
+    assert_eq!((gpus.all, gpus.held, gpus.free), (4, 2, 0));
+    let of = |waits_for: &dfrs_proto::status::WaitsFor| (waits_for.devices, waits_for.memory);
+    let with_devices = counts.jobs.with_devices;
+    assert_eq!((with_devices.all, of(&with_devices.waits_for)), (2, (1, 0)));
+    assert_eq!(of(&counts.jobs.waits_for), (1, 0));
+    let now = Time(cluster.now * SECOND);
+    let explained = cluster.agent.explanation(3, None, now).expect("is there");
+    assert_eq!(dfrs_proto::devices::text(&explained.devices), "gpu:2");
+    let why = explained.why.expect("it waits");
+    assert!(why.contains("waits for devices"), "{why}");
+}
+
+#[test]
 fn gpus_that_another_partition_holds_are_not_planned_with() {
     let mut cluster = with_gpus(1);
     cluster.slurm.0.borrow_mut().devices_of_others = 1;

@@ -2,7 +2,7 @@
 
 use super::Banner;
 use super::canvas::{Canvas, TextStyle};
-use crate::top::model::{TopModel, TopPhase};
+use crate::top::model::{TopDevices, TopModel, TopPhase, printable};
 use crate::top::words::{instant, quantity};
 
 /// Draws them; how many lines they are.
@@ -92,14 +92,18 @@ fn counts(model: &TopModel, wide: bool) -> Vec<String> {
         format!("{number} {}", if wide { long } else { short })
     };
     let here = |number: usize| number as u64;
-    vec![
+    let mut words = vec![
         count(here(totals.running), "running", "run"),
         count(here(totals.paused), "paused", "paused"),
         count(here(totals.waiting), "waiting", "wait"),
         count(totals.ended, "ended", "ended"),
         count(totals.pauses, "pauses", "pauses"),
         count(totals.moves, "moves", "moves"),
-    ]
+    ];
+    for (name, TopDevices { held, all }) in model.devices_of_all() {
+        words.insert(3, format!("{} {held}/{all}", printable(name)));
+    }
+    words
 }
 
 /// Yields of what runs, and stretches of the jobs in the system and of those that completed.

@@ -1,7 +1,7 @@
 //! The nodes: for each a bar of CPU and one of memory.
 
 use super::canvas::{Canvas, TextStyle};
-use crate::top::model::{TopModel, TopNode};
+use crate::top::model::{TopDevices, TopModel, TopNode, printable};
 use crate::top::screen::{Pane, Screen};
 use crate::top::words::percent;
 
@@ -36,7 +36,8 @@ pub fn draw(
     // Whole lines of nodes.
     let top = screen.nodes.top.div_ceil(columns) * columns;
     let seen: Vec<&TopNode> = nodes.into_iter().skip(top).take(lines * columns).collect();
-    title(canvas, y, (top, seen.len()), screen);
+    let has_devices = seen.iter().any(|node| !node.devices.is_empty());
+    title(canvas, y, (top, seen.len()), screen, has_devices);
     let longest = seen.iter().map(|node| node.name.chars().count()).max();
     let name = longest.unwrap_or(0).clamp(2, MAX_NAME_WIDTH);
     let cell = width / u16::try_from(columns).unwrap_or(1);
@@ -57,7 +58,13 @@ fn number_of_lines(lines: usize) -> u16 {
     u16::try_from(lines + 1).unwrap_or(u16::MAX)
 }
 
-fn title(canvas: &mut Canvas, y: u16, (top, seen): (usize, usize), screen: &Screen) {
+fn title(
+    canvas: &mut Canvas,
+    y: u16,
+    (top, seen): (usize, usize),
+    screen: &Screen,
+    has_devices: bool,
+) {
     let all = screen.nodes.length;
     let mut text = match seen {
         0 => "Nodes: none".to_owned(),
@@ -65,12 +72,29 @@ fn title(canvas: &mut Canvas, y: u16, (top, seen): (usize, usize), screen: &Scre
     };
     if canvas.size().0 >= 72 {
         text += ": CPU given/needed in %, memory in %";
+        if has_devices {
+            text += ", devices held/all";
+        }
     }
     let look = match screen.pane {
         Pane::Nodes => TextStyle::Sorted,
         Pane::Jobs => TextStyle::Chosen,
     };
     canvas.text(0, y, canvas.size().0, &text, look);
+}
+
+/// What is held of its devices by name; empty if it has none.
+fn devices(model: &TopModel, node: &TopNode) -> String {
+    let names = model.devices(node);
+    let words = names.map(|(name, devices)| {
+        let TopDevices { held, all } = devices;
+        format!("{} {held}/{all}", printable(name))
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn number_of_characters(words: &str) -> u16 {
+    u16::try_from(words.chars().count()).unwrap_or(u16::MAX - MIN_MEMORY_WIDTH)
 }
 
 fn draw_node(
@@ -92,6 +116,15 @@ fn draw_node(
         canvas.text(x, y, inner, "gone", TextStyle::Quiet);
         return;
     }
+    let words = devices(model, node);
+    let length = number_of_characters(&words);
+    let inner = if length > 0 && inner > length + MIN_MEMORY_WIDTH {
+        let at = x + inner - length;
+        canvas.text(at, y, length, &words, TextStyle::Plain);
+        inner - length - 1
+    } else {
+        inner
+    };
     let usage = model.usage(node);
     let memory = if inner >= MIN_MEMORY_WIDTH {
         inner / 3

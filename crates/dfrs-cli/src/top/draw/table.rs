@@ -1,10 +1,11 @@
 //! The table of jobs, and a line about the selected one.
 
 use dfrs_core::Time;
+use dfrs_proto::devices;
 
 use super::canvas::{Canvas, TextStyle};
 use crate::top::column::{JobColumn, fitting};
-use crate::top::model::{TopJob, TopModel, TopPhase};
+use crate::top::model::{TopJob, TopModel, TopPhase, printable};
 use crate::top::screen::{Pane, Screen};
 
 /// Ids are cut to this.
@@ -27,7 +28,9 @@ pub fn draw<'a>(
     let seen = rows.iter().skip(screen.jobs.top).take(screen.jobs.page);
     let longest = seen.clone().map(|job| job.id.chars().count()).max();
     let id = longest.unwrap_or(0).clamp(4, MAX_ID_WIDTH);
-    let columns = fitting(canvas.size().0, u16::try_from(id).unwrap_or(4));
+    let has_devices = rows.iter().any(|job| !job.devices.is_empty());
+    let id = u16::try_from(id).unwrap_or(4);
+    let columns = fitting(canvas.size().0, id, has_devices);
     if room == 0 {
         return rows;
     }
@@ -117,6 +120,9 @@ pub fn details(job: &TopJob, model: &TopModel) -> String {
     let mut text = format!("{}: {}", job.id, job.last.what);
     if !job.last.why.is_empty() {
         text = text + ", " + &job.last.why;
+    }
+    if !job.devices.is_empty() {
+        text = text + "; " + &printable(&devices::text(&job.devices)) + " a node";
     }
     if job.places.is_empty() {
         return text;

@@ -36,7 +36,16 @@ fn banner() -> Banner {
 }
 
 fn drawn(size: (u16, u16), screen: &mut Screen, banner: &Banner, colours: bool) -> Buffer {
-    let model = model(JOURNAL);
+    drawn_of(JOURNAL, size, screen, (banner, colours))
+}
+
+fn drawn_of(
+    journal: &str,
+    size: (u16, u16),
+    screen: &mut Screen,
+    (banner, colours): (&Banner, bool),
+) -> Buffer {
+    let model = model(journal);
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).expect("never fails");
     let frame = terminal.draw(|frame| draw(frame.buffer_mut(), &model, screen, banner, colours));
     frame.expect("never fails").buffer.clone()
@@ -62,6 +71,14 @@ fn frames_match_the_recorded_ones() {
         let buffer = drawn((width, height), &mut screen, &banner(), true);
         assert_matches_recording(&format!("{width}x{height}"), &buffer);
     }
+}
+
+#[test]
+fn devices_are_shown_where_there_are_some() {
+    let journal = include_str!("tests/devices.jsonl");
+    let mut screen = Screen::new(true);
+    let buffer = drawn_of(journal, (80, 24), &mut screen, (&banner(), true));
+    assert_matches_recording("devices", &buffer);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One job as it is shown.
 
 use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
+use dfrs_proto::devices::DevicesByKind;
 use dfrs_proto::journal::{EventKind, JobOutcome};
 use dfrs_sim::metrics::{STRETCH_BOUND, bounded_stretch};
 
@@ -37,6 +38,8 @@ pub struct TopJob {
     pub cpu: f64,
     /// Memory of one task, and once on each node.
     pub memory: (f64, f64),
+    /// On each of its nodes.
+    pub devices: DevicesByKind,
     /// Dedicated run time, where the journal says it.
     pub runtime: Option<Span>,
     pub phase: TopPhase,
@@ -60,6 +63,7 @@ impl TopJob {
             cpu,
             mem,
             mem_per_node,
+            devices,
             runtime,
             ..
         } = kind
@@ -73,6 +77,7 @@ impl TopJob {
             tasks: *tasks,
             cpu: *cpu,
             memory: (*mem, *mem_per_node),
+            devices: devices.clone(),
             runtime: *runtime,
             phase: TopPhase::Waiting,
             share: 0.0,

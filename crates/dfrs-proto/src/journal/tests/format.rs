@@ -10,12 +10,14 @@ use super::super::{
     JournalWriter, PlatformNode, ReadError, WriteError, reopen,
 };
 use super::{events, example};
+use crate::devices::DevicesByKind;
 
 fn platform(t: i64) -> JournalEvent {
     let nodes = vec![PlatformNode {
         name: "n0".into(),
         cpu: 1.0,
         mem: 1.0,
+        devices: DevicesByKind::new(),
     }];
     let period = Some(Span(600_000_000));
     JournalEvent::new(
@@ -92,11 +94,12 @@ fn golden_lines() {
         cpu: 1.5,
         mem: 0.0,
         mem_per_node: 1024.0,
+        devices: [("gpu:a100".to_owned(), 2)].into(),
         runtime: None,
     };
     assert_eq!(
         write(&JournalEvent::new(Time(1_700_000_000_123_456), submit)),
-        r#"{"t":1700000000.123456,"event":"submit","job":"17_3","tasks":2,"cpu":1.5,"mem":0.0,"mem_per_node":1024.0}"#
+        r#"{"t":1700000000.123456,"event":"submit","job":"17_3","tasks":2,"cpu":1.5,"mem":0.0,"mem_per_node":1024.0,"devices":{"gpu:a100":2}}"#
     );
     let pause = EventKind::Pause {
         job: "1".into(),

@@ -7,6 +7,7 @@ use super::super::{
     EventKind, JobOutcome, JournalEvent, JournalReader, JournalWriter, PlatformNode, Tolerance,
     validate,
 };
+use crate::devices::DevicesByKind;
 
 fn job() -> impl Strategy<Value = String> {
     (0..4_u8).prop_map(|id| id.to_string())
@@ -33,12 +34,20 @@ fn outcome() -> impl Strategy<Value = JobOutcome> {
     ]
 }
 
+fn devices() -> impl Strategy<Value = DevicesByKind> {
+    prop::collection::btree_map("[a-z:]{1,3}", 0..9_u64, 0..3)
+}
+
 fn platform() -> impl Strategy<Value = EventKind> {
-    let node = ("[a-z]{1,3}", number(), number()).prop_map(|(name, cpu, mem)| PlatformNode {
-        name,
-        cpu,
-        mem,
-    });
+    let node =
+        ("[a-z]{1,3}", number(), number(), devices()).prop_map(|(name, cpu, mem, devices)| {
+            PlatformNode {
+                name,
+                cpu,
+                mem,
+                devices,
+            }
+        });
     (prop::collection::vec(node, 0..4), span(), any::<String>()).prop_map(
         |(nodes, period, policy)| EventKind::Platform {
             version: 1,
@@ -52,9 +61,9 @@ fn platform() -> impl Strategy<Value = EventKind> {
 fn kind() -> impl Strategy<Value = EventKind> {
     prop_oneof![
         1 => platform(),
-        3 => (job(), 0..4_u32, prop::option::of(0..6_u32), (number(), number(), number()), span()).prop_map(
-            |(job, tasks, most_tasks, (cpu, mem, mem_per_node), runtime)| EventKind::Submit {
-                job, tasks, most_tasks, cpu, mem, mem_per_node, runtime
+        3 => (job(), 0..4_u32, prop::option::of(0..6_u32), (number(), number(), number()), devices(), span()).prop_map(
+            |(job, tasks, most_tasks, (cpu, mem, mem_per_node), devices, runtime)| EventKind::Submit {
+                job, tasks, most_tasks, cpu, mem, mem_per_node, devices, runtime
             }
         ),
         3 => (job(), nodes()).prop_map(|(job, nodes)| EventKind::Start { job, nodes }),
@@ -144,7 +153,7 @@ proptest! {
         const SECOND: i64 = 1_000_000;
         let node = || vec![NodeIndex(0)];
         let job = || "1".to_owned();
-        let platform = vec![PlatformNode { name: "n0".into(), cpu: 1.0, mem: 1.0 }];
+        let platform = vec![PlatformNode { name: "n0".into(), cpu: 1.0, mem: 1.0, devices: DevicesByKind::new() }];
         let mut t = 0;
         let mut done = 0.0;
         let mut body = Vec::new();
@@ -169,7 +178,7 @@ proptest! {
         body.push(JournalEvent::new(Time(t), EventKind::Finish { job: job(), outcome: JobOutcome::Completed }));
         #[allow(clippy::cast_possible_truncation)] // below 20,000 s
         let runtime = Some(Span((done * 1e6).round() as i64 + slip * SECOND));
-        let submit = EventKind::Submit { job: job(), tasks: 1, most_tasks: None, cpu: 1.0, mem: 1.0, mem_per_node: 0.0, runtime };
+        let submit = EventKind::Submit { job: job(), tasks: 1, most_tasks: None, cpu: 1.0, mem: 1.0, mem_per_node: 0.0, devices: DevicesByKind::new(), runtime };
         let mut events = vec![
             JournalEvent::new(Time(0), EventKind::Platform { version: 1, policy: "x".into(), period: None, nodes: platform }),
             JournalEvent::new(Time(0), submit),
