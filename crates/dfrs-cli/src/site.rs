@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub use edit::LineChange;
+#[cfg(test)]
+pub use summary::NodeKind;
 pub use summary::SiteNodes;
 pub use warning::ReadWarning;
 

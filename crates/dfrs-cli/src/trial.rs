@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dfrs_core::Bytes;
 use dfrs_lab::trial::{SiteTrial, TrialOptions};
+use dfrs_sim::trace::sacct::{Site, SiteGpus};
 
+use crate::site::SiteNodes;
 use crate::{doctor, site};
 
 /// Says on one page what last month would have been with DFRS on top of the site's own queue.
@@ -51,7 +53,7 @@ pub fn run(arguments: TrialArguments) -> Result<(String, String), String> {
     };
     let site = site.as_deref().map(TrialSite::read).transpose()?;
     if let Some(site) = &site {
-        options.assume_nodes(site.nodes, site.cpus, site.memory);
+        options.assume_nodes(&site.machine);
     }
     options
         .check()
@@ -75,15 +77,14 @@ pub fn run(arguments: TrialArguments) -> Result<(String, String), String> {
 
 /// What slurm.conf says of the site.
 struct TrialSite {
-    nodes: u32,
-    cpus: u32,
-    memory: Bytes,
+    machine: Site,
     /// Whether DFRS can run there, in lines for the page.
     verdict: String,
 }
 
 impl TrialSite {
-    /// Takes all nodes for as large as most of them are.
+    /// Takes all nodes for as large as most of them are, but for their GPUs: as many nodes as hold all of them have as
+    /// many as the node that has most.
     fn read(path: &Path) -> Result<Self, String> {
         let files = site::read(path)?;
         let nodes = files.site_nodes();
@@ -96,9 +97,12 @@ impl TrialSite {
         })?;
         let too_many = |_| missing("has more nodes, or CPUs of one, than can be simulated");
         Ok(Self {
-            nodes: u32::try_from(nodes.count).map_err(too_many)?,
-            cpus: u32::try_from(kind.cpus).map_err(too_many)?,
-            memory: Bytes(memory.saturating_mul(1 << 20)),
+            machine: Site {
+                nodes: u32::try_from(nodes.count).map_err(too_many)?,
+                cpus_per_node: u32::try_from(kind.cpus).map_err(too_many)?,
+                memory_per_node: Bytes(memory.saturating_mul(1 << 20)),
+                gpus: gpus(&nodes),
+            },
             verdict: format!(
                 "{}: {nodes}\n{}\n\n",
                 path.display(),
@@ -137,19 +141,64 @@ fn words_for_replay(words: impl Iterator<Item = String>, site: Option<&TrialSite
 
 impl TrialSite {
     /// Those of `dfrs replay` that say the same.
-    fn options(&self) -> [(&'static str, String); 3] {
-        let megabytes = self.memory.0 >> 20;
-        [
-            ("--nodes", self.nodes.to_string()),
-            ("--cpus-per-node", self.cpus.to_string()),
+    fn options(&self) -> Vec<(&'static str, String)> {
+        let machine = &self.machine;
+        let megabytes = machine.memory_per_node.0 >> 20;
+        let mut options = vec![
+            ("--nodes", machine.nodes.to_string()),
+            ("--cpus-per-node", machine.cpus_per_node.to_string()),
             ("--memory-per-node", megabytes.to_string()),
-        ]
+        ];
+        if let Some(gpus) = machine.gpus {
+            options.push(("--gpus-per-node", gpus.per_node.to_string()));
+            options.push(("--gpu-nodes", gpus.nodes.to_string()));
+        }
+        options
     }
+}
+
+/// The GPUs of these nodes; none if slurm.conf gives them none.
+fn gpus(nodes: &SiteNodes) -> Option<SiteGpus> {
+    let most = nodes.kinds.iter().map(|(kind, _)| kind.gpus()).max()?;
+    let kinds = nodes.kinds.iter();
+    let all = kinds.fold(0_u64, |sum, (kind, count)| {
+        sum.saturating_add(kind.gpus().saturating_mul(*count as u64))
+    });
+    let per_node = u32::try_from(most).ok().filter(|most| *most > 0)?;
+    let nodes = u32::try_from(all.div_ceil(most)).ok()?;
+    Some(SiteGpus { per_node, nodes })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::site::NodeKind;
+
+    #[test]
+    fn gpus_are_on_as_few_nodes_as_hold_them_all() {
+        let kind = |gres: &str, count: usize| {
+            let gres = gres.to_owned();
+            let kind = NodeKind {
+                cpus: 8,
+                threads_per_core: 1,
+                memory: None,
+                gres,
+            };
+            (kind, count)
+        };
+        let of = |kinds: Vec<(NodeKind, usize)>| gpus(&SiteNodes { count: 9, kinds });
+        let mixed = vec![
+            kind("", 6),
+            kind("gpu:a100:2,gpu:v100:2,nic:1", 2),
+            kind("gpu:1", 1),
+        ];
+        let expected = SiteGpus {
+            per_node: 4,
+            nodes: 3,
+        };
+        assert_eq!(of(mixed), Some(expected));
+        assert_eq!(of(vec![kind("shard:40", 1)]), None);
+    }
 
     #[test]
     fn words_of_trial_alone_are_not_for_replay() {

@@ -245,12 +245,43 @@ fn jobs_with_gpus_are_left_out_and_counted() {
     );
     fails(
         &[&[&dump[..], "--strict"][..], &SITE].concat(),
-        "line 3: job 2 had gres/gpu=4, which is not simulated; leave out --strict",
+        "line 3: job 2 had gres/gpu=4, which is not simulated; for GPUs give --gpus-per-node, leave out --strict",
     );
     let dump = scratch.file("all", &with_gpus(&[1, 2, 3]));
     fails(
         &[&[&dump[..]][..], &SITE].concat(),
         "no job is left: all had GPUs or other generic resources (line 2: job 1 had gres/gpu=4)",
+    );
+}
+
+#[test]
+fn jobs_with_gpus_wait_for_gpus_where_nodes_have_some() {
+    let scratch = Scratch::new("gpu-nodes");
+    let dump = scratch.file("three", &with_gpus(&[1, 2, 3]));
+    let waits = |gpu_nodes: &str| {
+        let gpus = ["--gpus-per-node", "4", "--gpu-nodes", gpu_nodes];
+        let (output, errors) = replays(&[&[&dump[..]][..], &SITE, &gpus].concat());
+        let said = "3 of 3 jobs had GPUs, which nothing shares";
+        assert!(errors.contains(said), "{errors}");
+        assert!(output.contains("3 jobs on 4 nodes"), "{output}");
+        let of = |begin: &str| {
+            let line = output.lines().find(|line| line.starts_with(begin));
+            line.expect("a scheduler").to_owned()
+        };
+        [of("EASY/shared"), of("Greedy")]
+    };
+    let (enough, too_few) = (waits("3"), waits("1"));
+    for (enough, too_few) in enough.iter().zip(&too_few) {
+        assert_ne!(enough, too_few);
+    }
+    let gpus = ["--gpus-per-node", "2"];
+    fails(
+        &[&[&dump[..], "--strict"][..], &SITE, &gpus].concat(),
+        "job 1 had 4 GPUs on 1 nodes, a node has 2 (--gpus-per-node)",
+    );
+    fails(
+        &[&[&dump[..]][..], &SITE, &gpus, &["--gpu-nodes", "5"]].concat(),
+        "--gpu-nodes is 5, and there are 4 nodes",
     );
 }
 

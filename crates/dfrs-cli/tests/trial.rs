@@ -220,6 +220,33 @@ fn nodes_are_those_of_slurm_conf() {
     fails(&[dump.as_str(), "--slurm-conf", "/no/such"], "/no/such");
 }
 
+#[test]
+fn jobs_with_gpus_are_a_group_where_slurm_conf_has_gpus() {
+    let scratch = Scratch::new("trial-gpus");
+    let dump = dump(&scratch);
+    let conf = scratch.path("slurm.conf");
+    let nodes = "NodeName=n1 CPUs=4 RealMemory=16384\n\
+        NodeName=n2 CPUs=4 RealMemory=16384 Gres=gpu:a100:2";
+    let text = SLURM_CONF.replace("NodeName=n[1-2] CPUs=4 RealMemory=16384", nodes);
+    assert_ne!(text, SLURM_CONF);
+    std::fs::write(&conf, text).expect("a file");
+    let (output, errors) = tries(&[dump.as_str(), "--slurm-conf", &conf]);
+    for part in [
+        "14 jobs on 2 nodes",
+        "Jobs with GPUs: 1 (7.1% of jobs",
+        "--gpus-per-node 2 --gpu-nodes 1",
+    ] {
+        assert!(output.contains(part), "{part} is not in\n{output}");
+    }
+    assert!(
+        errors.contains("1 of 14 jobs had GPUs, which nothing shares"),
+        "{errors}"
+    );
+    let given = ["--gpus-per-node", "2", "--gpu-nodes", "1"];
+    let (as_options, _) = tries(&[&[dump.as_str()][..], &SITE, &given].concat());
+    assert!(as_options.contains("Jobs with GPUs: 1"), "{as_options}");
+}
+
 /// Programs of Slurm that answer as these scripts do.
 fn with_slurm(scratch: &Scratch, scontrol: &str, sacct: &str) -> (i32, String, String) {
     for (name, script) in [("scontrol", scontrol), ("sacct", sacct)] {

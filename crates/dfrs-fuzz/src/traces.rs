@@ -109,6 +109,7 @@ pub fn sacct(file: &[u8]) {
         nodes: 100,
         cpus_per_node: 64,
         memory_per_node: Bytes(256 << 30),
+        gpus: None,
     };
     let made = to_trace(&dump, &site, &Rules::default());
     let left_out = [&made.misfits.lines, &made.generic.lines];

@@ -10,8 +10,9 @@ mod timeline;
 use std::path::Path;
 
 use clap::Args;
-use dfrs_core::{Bytes, Mobility, Policy, RunTimeHint, Span};
+use dfrs_core::{Mobility, Policy, RunTimeHint, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
+use dfrs_sim::trace::sacct::Site;
 use dfrs_sim::trace::{MAX_NODES, Trace};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
 
@@ -68,9 +69,9 @@ impl ReplayOptions {
     }
 
     /// Takes a site's nodes for what is not given.
-    pub(crate) fn assume_nodes(&mut self, nodes: u32, cpus_per_node: u32, memory: Bytes) {
-        self.nodes.get_or_insert(nodes);
-        self.site.assume(cpus_per_node, memory);
+    pub(crate) fn assume_nodes(&mut self, site: &Site) {
+        self.nodes.get_or_insert(site.nodes);
+        self.site.assume(site);
     }
 
     /// The policies as they run.

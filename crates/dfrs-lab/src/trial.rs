@@ -13,8 +13,9 @@ mod worlds;
 use std::path::Path;
 
 use clap::Args;
-use dfrs_core::{Bytes, Policy};
+use dfrs_core::Policy;
 use dfrs_sim::trace::Trace;
+use dfrs_sim::trace::sacct::Site;
 use dfrs_sim::{MobilityShares, Scheduler};
 use serde::Serialize;
 
@@ -67,10 +68,9 @@ impl TrialOptions {
         }
     }
 
-    /// Takes the nodes of a site for options that are not given; for a dump of sacct. `memory`: of a
-    /// node, what jobs can have.
-    pub fn assume_nodes(&mut self, nodes: u32, cpus_per_node: u32, memory: Bytes) {
-        self.replay.assume_nodes(nodes, cpus_per_node, memory);
+    /// Takes the nodes of a site for options that are not given; for a dump of sacct.
+    pub fn assume_nodes(&mut self, site: &Site) {
+        self.replay.assume_nodes(site);
     }
 
     /// Refuses what cannot run.

@@ -13,8 +13,7 @@ pub fn split(whole: &Trace) -> Vec<Trace> {
         if weeks.last().is_none_or(|(last, _)| *last != week) {
             let empty = Trace {
                 jobs: Vec::new(),
-                nodes: whole.nodes,
-                has_memory: whole.has_memory,
+                ..*whole
             };
             weeks.push((week, empty));
         }
@@ -55,6 +54,7 @@ mod tests {
             ],
             nodes: Some(120),
             has_memory: true,
+            ..Trace::default()
         };
         let weeks = split(&whole);
         let found: Vec<Vec<(&str, i64)>> = weeks

@@ -263,7 +263,7 @@ pub(crate) fn run(
     };
     let machine = Machine::new(&trace.jobs, durations);
     let nodes = settings.nodes;
-    let empty = vec![batch.empty_node(); nodes as usize];
+    let empty = NodeAmounts::of_nodes(trace, nodes, batch.empty_node());
     match batch {
         Batch::Conservative => carry_out(
             trace,

@@ -92,6 +92,6 @@ fn to_trace(jobs: &[RigidJob], nodes: u32) -> Trace {
     Trace {
         jobs: jobs.collect(),
         nodes: Some(nodes),
-        has_memory: false,
+        ..Trace::default()
     }
 }

@@ -165,6 +165,8 @@ pub struct Trace {
     pub nodes: Option<u32>,
     /// Whether the format says how much memory jobs require. Without it they require none.
     pub has_memory: bool,
+    /// How many of the nodes have GPUs, the last ones: batch schedulers fill the first ones first. None: all.
+    pub gpu_nodes: Option<u32>,
 }
 
 impl Trace {
@@ -179,6 +181,12 @@ impl Trace {
     #[must_use]
     pub fn has_gpus(&self) -> bool {
         self.jobs.iter().any(|job| job.gpus > Amount(0))
+    }
+
+    /// Whether the node at this position of so many has GPUs.
+    pub(crate) fn is_gpu_node(&self, node: usize, nodes: u32) -> bool {
+        let without = nodes.saturating_sub(self.gpu_nodes.unwrap_or(nodes));
+        node >= without as usize
     }
 
     /// What became of the jobs where the trace comes from: each waited, and then ran but for the time in

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use dfrs_core::{
-    Cluster, Decision, Events, JobId, JobState, NodeIndex, Policy, Progress, Roster, Severity,
-    Span, Time, Yield, check, decide,
+    Amount, Cluster, Decision, Events, JobId, JobState, NodeIndex, Policy, Progress, Roster,
+    Severity, Span, Time, Yield, check, decide,
 };
 
 use crate::error::SimulationError;
@@ -90,10 +90,12 @@ impl<'a> World<'a> {
         let weighs_moves = policy.weighs_moves();
         let has_gpus = trace.has_gpus();
         let mut nodes = platform(settings.nodes);
-        for node in &mut nodes {
+        for (position, node) in nodes.iter_mut().enumerate() {
             node.swap = settings.swap;
             if has_gpus {
-                node.rigid.push(NODE_GPUS);
+                let has_some = trace.is_gpu_node(position, settings.nodes);
+                node.rigid
+                    .push(if has_some { NODE_GPUS } else { Amount(0) });
             }
         }
         Self {

@@ -288,6 +288,7 @@ fn measured_memory_has_headroom_up_to_the_request() {
         nodes: 4,
         cpus_per_node: 16,
         memory_per_node: Bytes(64 * gibibyte),
+        gpus: None,
     };
     let rules = |memory| Rules {
         memory,
@@ -352,6 +353,7 @@ fn time_in_which_a_job_was_suspended_is_no_run_time() {
         nodes: 1,
         cpus_per_node: 1,
         memory_per_node: Bytes(1 << 30),
+        gpus: None,
     };
     let trace = to_trace(&dump, &site, &Rules::default()).trace;
     let first = &trace.jobs[0];
@@ -559,6 +561,7 @@ fn a_simulated_site_reads_its_own_jobs_back() {
         nodes: 4,
         cpus_per_node: 8,
         memory_per_node: Bytes(1 << 30),
+        gpus: None,
     };
     let after = to_trace(&dump, &site, &Rules::default());
     assert_eq!(
@@ -609,7 +612,7 @@ proptest! {
             prop_assert!(run.submit <= run.start && run.start <= run.end);
             prop_assert!(run.nodes >= 1 && run.cpus >= run.nodes);
         }
-        let site = Site { nodes: 1 << 20, cpus_per_node: u32::MAX, memory_per_node: Bytes(1 << 60) };
+        let site = Site { nodes: 1 << 20, cpus_per_node: u32::MAX, memory_per_node: Bytes(1 << 60), gpus: None };
         let site_trace = to_trace(&dump, &site, &Rules::default());
         let left_out = site_trace.misfits.lines.len() + site_trace.generic.lines.len();
         prop_assert_eq!(site_trace.trace.jobs.len() + left_out, dump.runs.len());

@@ -82,6 +82,37 @@ fn jobs_wait_for_gpus_that_others_hold() {
 }
 
 #[test]
+fn gpu_jobs_run_on_the_nodes_that_have_gpus() {
+    let mut three = gpu_trace(
+        "a,0,1,0.1,0.1,100,1\nb,0,1,0.1,0.1,100,1\nc,0,1,0.1,0.1,100,1\nd,0,3,1,0.1,100,0\n",
+    );
+    three.gpu_nodes = Some(1);
+    for scheduler in [
+        "FCFS/shared",
+        "EASY/shared",
+        "Conservative/shared",
+        "EASY/gang2",
+        "GreedyP*/OPT=MIN",
+    ] {
+        let run = common::run(&three, scheduler, settings(3));
+        assert!(
+            run.violations.is_empty(),
+            "{scheduler}: {:?}",
+            run.violations
+        );
+        let mut finishes: Vec<f64> = times(&run.outcome)[..3]
+            .iter()
+            .map(|times| times.1)
+            .collect();
+        finishes.sort_by(f64::total_cmp);
+        let one_by_one = finishes
+            .windows(2)
+            .all(|pair| pair[1] >= pair[0] + 100.0 - 1e-6);
+        assert!(one_by_one, "{scheduler}: {finishes:?}");
+    }
+}
+
+#[test]
 fn job_for_more_gpus_than_all_nodes_have_never_fits() {
     let wide = gpu_trace("a,0,3,0.1,0.1,100,0.6\n");
     for scheduler in ["EASY/shared", "default"] {

@@ -18,6 +18,21 @@ pub struct NodeKind {
     pub gres: String,
 }
 
+impl NodeKind {
+    /// GPUs of one node, of all types.
+    pub fn gpus(&self) -> u64 {
+        let parts = self.gres.split(',');
+        let numbers = parts.filter_map(|part| {
+            let mut words = part.trim().split(':');
+            (words.next()? == "gpu").then_some(())?;
+            // Without a number there is one.
+            let number = words.next_back().and_then(|word| word.parse().ok());
+            Some(number.unwrap_or(1))
+        });
+        numbers.fold(0, u64::saturating_add)
+    }
+}
+
 /// How many nodes there are of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteNodes {

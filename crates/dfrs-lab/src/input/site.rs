@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Bytes;
-use dfrs_sim::trace::sacct::{CpuRule, MemoryRule, Rules, Site};
+use dfrs_sim::trace::sacct::{CpuRule, MemoryRule, Rules, Site, SiteGpus};
 use dfrs_sim::trace::scaled;
 
 /// The most memory of a node, in bytes.
@@ -18,6 +18,12 @@ pub struct SiteOptions {
     /// G or T
     #[arg(long, value_name = "SIZE", help_heading = "Dumps of sacct", value_parser = size)]
     memory_per_node: Option<Bytes>,
+    /// GPUs of each node that has some: jobs that had GPUs get theirs, which none shares
+    #[arg(long, value_name = "NUMBER", help_heading = "Dumps of sacct", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    gpus_per_node: Option<u32>,
+    /// How many of the nodes have GPUs; left out: all
+    #[arg(long, value_name = "NUMBER", help_heading = "Dumps of sacct", requires = "gpus_per_node", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    gpu_nodes: Option<u32>,
     /// What CPU jobs of a dump need
     #[arg(long, value_enum, help_heading = "Dumps of sacct", default_value_t = CpuArg::Measured)]
     cpu: CpuArg,
@@ -27,7 +33,8 @@ pub struct SiteOptions {
     /// What is added to measured memory, in percent
     #[arg(long, value_name = "PERCENT", help_heading = "Dumps of sacct", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
     memory_headroom: u32,
-    /// Keep jobs that had GPUs or other generic resources, as if they had none; else they are left out
+    /// Keep jobs that had GPUs (where --gpus-per-node is not given) or other generic resources, as if they had none; else
+    /// they are left out
     #[arg(long, help_heading = "Dumps of sacct")]
     keep_gres: bool,
 }
@@ -54,6 +61,8 @@ impl SiteOptions {
         Self {
             cpus_per_node: None,
             memory_per_node: None,
+            gpus_per_node: None,
+            gpu_nodes: None,
             cpu: CpuArg::Measured,
             memory: MemoryArg::Requested,
             memory_headroom: 20,
@@ -62,9 +71,26 @@ impl SiteOptions {
     }
 
     /// Takes this machine for what is not given.
-    pub(crate) fn assume(&mut self, cpus_per_node: u32, memory_per_node: Bytes) {
-        self.cpus_per_node.get_or_insert(cpus_per_node);
-        self.memory_per_node.get_or_insert(memory_per_node);
+    pub(crate) fn assume(&mut self, site: &Site) {
+        self.cpus_per_node.get_or_insert(site.cpus_per_node);
+        self.memory_per_node.get_or_insert(site.memory_per_node);
+        if let (None, Some(gpus)) = (self.gpus_per_node, site.gpus) {
+            self.gpus_per_node = Some(gpus.per_node);
+            self.gpu_nodes = Some(gpus.nodes);
+        }
+    }
+
+    /// The GPUs of so many nodes.
+    fn gpus(&self, nodes: u32) -> Result<Option<SiteGpus>, String> {
+        let Some(per_node) = self.gpus_per_node else {
+            return Ok(None);
+        };
+        match self.gpu_nodes.unwrap_or(nodes) {
+            more if more > nodes => Err(format!(
+                "--gpu-nodes is {more}, and there are {nodes} nodes; give --nodes at least {more}"
+            )),
+            nodes => Ok(Some(SiteGpus { per_node, nodes })),
+        }
     }
 
     /// Refuses what only a dump of sacct needs, for a file that is none.
@@ -73,6 +99,7 @@ impl SiteOptions {
         let given = [
             ("--cpus-per-node", self.cpus_per_node.is_some()),
             ("--memory-per-node", self.memory_per_node.is_some()),
+            ("--gpus-per-node", self.gpus_per_node.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(format!(
@@ -114,8 +141,10 @@ impl SiteOptions {
                 "a dump of sacct does not say what nodes are like; give {option}, e.g. --nodes 40 --cpus-per-node 64 --memory-per-node 256G"
             )
         };
+        let nodes = nodes.ok_or_else(|| missing("--nodes"))?;
         Ok(Site {
-            nodes: nodes.ok_or_else(|| missing("--nodes"))?,
+            nodes,
+            gpus: self.gpus(nodes)?,
             cpus_per_node: self
                 .cpus_per_node
                 .ok_or_else(|| missing("--cpus-per-node"))?,

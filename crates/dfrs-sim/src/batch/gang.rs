@@ -47,6 +47,8 @@ struct Gang<'a> {
     free: Vec<NodeAmounts>,
     /// CPUs that no job uses now.
     idle: Vec<NodeAmounts>,
+    /// The nodes when they are empty.
+    nodes: Vec<NodeAmounts>,
     /// The running jobs in the order of their turns.
     running: Vec<Running>,
     queue: VecDeque<usize>,
@@ -129,17 +131,19 @@ pub(super) fn run(
 
 impl<'a> Gang<'a> {
     fn new(trace: &'a Trace, times: u32, settings: &SimSettings) -> Self {
-        let all = NodeAmounts {
+        let nodes = NodeAmounts::of_nodes(trace, settings.nodes, NodeAmounts::NODE);
+        let overcommitted = |node: &NodeAmounts| NodeAmounts {
             cpu: NODE_CPU.0 * u64::from(times),
-            ..NodeAmounts::NODE
+            ..*node
         };
         Self {
             jobs: &trace.jobs,
             estimates: settings.estimates,
             times,
             slice: settings.time_slice,
-            free: vec![all; settings.nodes as usize],
-            idle: vec![NodeAmounts::NODE; settings.nodes as usize],
+            free: nodes.iter().map(overcommitted).collect(),
+            idle: nodes.clone(),
+            nodes,
             running: Vec::new(),
             queue: VecDeque::new(),
             now: Time::ZERO,
@@ -206,7 +210,7 @@ impl<'a> Gang<'a> {
             .partition(|running| running.turn == Turn::Own);
         next.extend(last);
         self.running = next;
-        self.idle.fill(NodeAmounts::NODE);
+        self.idle.clone_from(&self.nodes);
         for running in &mut self.running {
             running.turn = Turn::No;
         }

@@ -3,7 +3,7 @@
 
 use dfrs_core::{Mapping, NodeIndex, Run};
 
-use crate::trace::{NODE_CPU, NODE_GPUS, NODE_MEMORY, TraceJob};
+use crate::trace::{NODE_CPU, NODE_GPUS, NODE_MEMORY, Trace, TraceJob};
 
 /// The CPU of a node that is restricted to jobs with GPUs, by Slurm's RestrictedCoresPerGPU: a quarter, which is 8 cores
 /// for each of 4 GPUs where a node has 128. Each GPU has an equal part.
@@ -33,6 +33,18 @@ impl NodeAmounts {
         open_cpu: NODE_CPU.0 - RESTRICTED_CPU,
         ..Self::NODE
     };
+
+    /// All of each of so many nodes: this, where a node has GPUs.
+    pub fn of_nodes(trace: &Trace, nodes: u32, with_gpus: Self) -> Vec<Self> {
+        let of_node = |node: u32| match trace.is_gpu_node(node as usize, nodes) {
+            true => with_gpus,
+            false => Self {
+                gpus: 0,
+                ..Self::NODE
+            },
+        };
+        (0..nodes).map(of_node).collect()
+    }
 
     /// What is kept for each task of the job. It takes the restricted cores of its own GPUs first.
     pub fn of_task(job: &TraceJob) -> Self {

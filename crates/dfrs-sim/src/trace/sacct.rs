@@ -21,7 +21,9 @@ use super::limits::InvalidLimits;
 use super::lines::{Lines, decompressed};
 use records::Records;
 
-pub use convert::{Assumed, CpuRule, LeftOut, MemoryRule, Rules, Site, SiteTrace, to_trace};
+pub use convert::{
+    Assumed, CpuRule, LeftOut, MemoryRule, Rules, Site, SiteGpus, SiteTrace, to_trace,
+};
 pub use header::{is_dump, names_columns};
 
 /// The command that makes a dump with everything that is of use.
@@ -116,6 +118,8 @@ pub struct SacctRun {
     pub limit: Option<Span>,
     /// The first of the generic resources that it had (GPUs, as a rule), as the dump writes it: `gres/gpu=4`.
     pub gres: Option<Box<str>>,
+    /// GPUs that it had on all nodes, if these are all of its generic resources and their number is known.
+    pub gpus: Option<u32>,
     /// The first of the licences and burst buffers that it had: `license/solver=2`.
     pub licenses: Option<Box<str>>,
 }

@@ -95,7 +95,7 @@ fn refuse_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
     }
     if let (true, Some(first)) = (strict, &generic) {
         return Err(format!(
-            "{first}, which is not simulated; leave out --strict to skip such jobs, or --keep-gres takes them as if they had none"
+            "{first}, which is not simulated; for GPUs give --gpus-per-node, leave out --strict to skip such jobs, or --keep-gres takes them as if they had none"
         ));
     }
     if !taken.trace.jobs.is_empty() {
@@ -103,7 +103,7 @@ fn refuse_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
     }
     Err(match (misfit, generic) {
         (None, Some(first)) => format!(
-            "no job is left: all had GPUs or other generic resources ({first}), which are not simulated; choose other partitions with sacct --partition, or --keep-gres takes jobs as if they had none"
+            "no job is left: all had GPUs or other generic resources ({first}), which are not simulated; for GPUs give --gpus-per-node, choose other partitions with sacct --partition, or --keep-gres takes jobs as if they had none"
         ),
         (first, _) => format!(
             "no job fits on such nodes{}; give what the nodes really are",
@@ -144,7 +144,11 @@ fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
     );
     counted(
         assumed.gres_ignored,
-        "had GPUs or other generic resources, which count for nothing here (--keep-gres): as many run at a time as CPUs and memory allow, and the plugin does not start them.",
+        "had GPUs or other generic resources, which count for nothing here (--keep-gres): as many run at a time as CPUs and memory allow.",
+    );
+    counted(
+        assumed.with_gpus,
+        "had GPUs, which nothing shares under DFRS and EASY/shared, nor takes while a job is paused; EASY counts none, and a job with more on one of its nodes has as many on each.",
     );
     counted(
         assumed.licenses_ignored,

@@ -201,6 +201,7 @@ impl JournalJobs {
             jobs: jobs.iter().map(|(job, ..)| job.clone()).collect(),
             nodes: Some(nodes),
             has_memory: true,
+            ..Trace::default()
         };
         if whole_cpus > 1 {
             trace.count_cpus(whole_cpus);

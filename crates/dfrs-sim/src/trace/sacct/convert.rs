@@ -1,10 +1,10 @@
 //! What ran at a site, as traces for the simulator.
 
-use dfrs_core::{Bytes, Cores, Span};
+use dfrs_core::{Amount, Bytes, Cores, Span};
 
 use super::{Dump, SacctRun};
 use crate::trace::bad_line::BadLine;
-use crate::trace::{MAX_SECONDS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
+use crate::trace::{MAX_SECONDS, NODE_CPU, NODE_GPUS, NODE_MEMORY, Trace, TraceJob};
 
 /// The smallest CPU need that is believed, as one part of so many of what the job had.
 const MIN_CPU_PART: u64 = 100;
@@ -18,6 +18,17 @@ pub struct Site {
     pub cpus_per_node: u32,
     /// Memory of a node that jobs can have, above 0.
     pub memory_per_node: Bytes,
+    /// Its GPUs; without, jobs that had some are taken as the rules say.
+    pub gpus: Option<SiteGpus>,
+}
+
+/// Where the GPUs of a site are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteGpus {
+    /// GPUs of each node that has some, at least 1.
+    pub per_node: u32,
+    /// Nodes that have some, at least 1 and at most all.
+    pub nodes: u32,
 }
 
 /// What a job's CPU need is.
@@ -53,8 +64,8 @@ pub struct Rules {
     pub memory: MemoryRule,
     /// What is added to measured memory, in hundredths of it.
     pub headroom_percent: u32,
-    /// Jobs that had generic resources (GPUs) are taken as if they had none. Otherwise they are left out: nothing
-    /// counts these, and the plugin does not start such jobs.
+    /// Jobs that had generic resources are taken as if they had none. Otherwise they are left out, but for those that had
+    /// GPUs alone where the site says how many nodes have.
     pub keep_gres: bool,
 }
 
@@ -97,8 +108,10 @@ pub struct Assumed {
     /// Jobs that had more memory than they requested, by what was measured; what they requested
     /// counts.
     pub memory_lowered: usize,
-    /// Jobs that had generic resources (GPUs), which do not count.
+    /// Jobs that had generic resources, which do not count.
     pub gres_ignored: usize,
+    /// Jobs that had GPUs, which count.
+    pub with_gpus: usize,
     /// Jobs that used more CPU time than all CPUs of their nodes have, which cannot be; they need
     /// all that they had.
     pub impossible: usize,
@@ -186,7 +199,8 @@ pub struct SiteTrace {
 pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
     let mut all = SiteTrace::default();
     for run in &dump.runs {
-        if let (Some(gres), false) = (&run.gres, rules.keep_gres) {
+        let gpus = site.gpus.zip(run.gpus);
+        if let (Some(gres), None, false) = (&run.gres, gpus, rules.keep_gres) {
             all.generic.add(run, format!("job {} had {gres}", run.id));
             continue;
         }
@@ -194,7 +208,8 @@ pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
             all.misfits.add(run, what);
             continue;
         }
-        all.assumed.gres_ignored += usize::from(run.gres.is_some());
+        all.assumed.gres_ignored += usize::from(run.gres.is_some() && gpus.is_none());
+        all.assumed.with_gpus += usize::from(gpus.is_some());
         all.assumed.licenses_ignored += usize::from(run.licenses.is_some());
         let capped = all.assumed.check_usage(run, site);
         let cpu = cpu_need(run, site, rules, &mut all.assumed);
@@ -205,6 +220,10 @@ pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
         let kept = Cores(on_each * NODE_CPU.0 / u64::from(site.cpus_per_node.max(1)));
         all.trace.jobs.push(TraceJob {
             allocated_cpu: kept.clamp(cpu, NODE_CPU),
+            gpus: gpus.map_or(Amount(0), |(site, gpus)| {
+                let on_each = gpus.div_ceil(run.nodes.max(1));
+                Amount(NODE_GPUS.0 * u64::from(on_each) / u64::from(site.per_node.max(1)))
+            }),
             ..job(run, run.nodes, cpu, memory)
         });
         let taken = cpus_taken(run, site, bytes);
@@ -215,6 +234,7 @@ pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
         all.capped.push(capped);
     }
     all.trace.nodes = Some(site.nodes);
+    all.trace.gpu_nodes = site.gpus.map(|gpus| gpus.nodes);
     all.trace.has_memory = true;
     all.by_cpus.nodes = Some(site.nodes.saturating_mul(site.cpus_per_node));
     all
@@ -257,9 +277,22 @@ fn misfit(run: &SacctRun, site: &Site) -> Option<String> {
             mebibytes(site.memory_per_node)
         )
     } else {
-        return None;
+        let gpus = site.gpus.zip(run.gpus);
+        gpus.and_then(|(site, gpus)| gpu_misfit(run, site, gpus))?
     };
     Some(format!("job {id} had {has}"))
+}
+
+fn gpu_misfit(run: &SacctRun, site: SiteGpus, gpus: u32) -> Option<String> {
+    let (nodes, SiteGpus { per_node, .. }) = (run.nodes, site);
+    if nodes > site.nodes {
+        return Some(format!(
+            "{gpus} GPUs on {nodes} nodes, {} have some (--gpu-nodes)",
+            site.nodes
+        ));
+    }
+    (gpus.div_ceil(nodes.max(1)) > per_node)
+        .then(|| format!("{gpus} GPUs on {nodes} nodes, a node has {per_node} (--gpus-per-node)"))
 }
 
 /// CPU need of one task: of its share of the job's CPUs, the part that was used.
@@ -347,6 +380,7 @@ mod tests {
         nodes: 4,
         cpus_per_node: 32,
         memory_per_node: Bytes(128 * GIB),
+        gpus: None,
     };
 
     fn run() -> SacctRun {
@@ -365,6 +399,7 @@ mod tests {
             cpu_time: Some(Span::from_seconds(400)),
             limit: Some(Span::from_seconds(600)),
             gres: None,
+            gpus: None,
             licenses: None,
         }
     }
@@ -552,6 +587,32 @@ mod tests {
         let mut licensed = run();
         licensed.licenses = Some("license/solver=2".into());
         assert_eq!(of(licensed, Rules::default()).1.licenses_ignored, 1);
+    }
+
+    #[test]
+    fn gpus_count_where_the_site_says_how_many_nodes_have() {
+        let of = |gpus: u32, nodes: u32, rules: Rules| {
+            let mut run = run();
+            run.gres = Some(format!("gres/gpu={gpus}").into());
+            (run.gpus, run.nodes) = (Some(gpus), nodes);
+            let dump = Dump {
+                runs: vec![run],
+                ..Dump::default()
+            };
+            let gpus = Some(SiteGpus {
+                per_node: 4,
+                nodes: 2,
+            });
+            to_trace(&dump, &Site { gpus, ..SITE }, &rules)
+        };
+        let all = of(3, 2, Rules::default());
+        // Three on two nodes are two on one of them.
+        assert_eq!(all.trace.jobs[0].gpus, Amount(NODE_GPUS.0 / 2));
+        assert_eq!((all.assumed.with_gpus, all.assumed.gres_ignored), (1, 0));
+        assert_eq!(all.trace.gpu_nodes, Some(2));
+        let misfit = |gpus, nodes| of(gpus, nodes, Rules::default()).misfits.lines[0].to_string();
+        assert!(misfit(9, 2).contains("9 GPUs on 2 nodes, a node has 4 (--gpus-per-node)"));
+        assert!(misfit(3, 3).contains("3 GPUs on 3 nodes, 2 have some (--gpu-nodes)"));
     }
 
     #[test]

@@ -16,6 +16,40 @@ pub(super) fn of_tres(text: &[u8]) -> Option<Box<str>> {
         .map(named)
 }
 
+/// How many GPUs there are of all types in `cpu=4,gres/gpu=2,gres/gpu:a100=2`; none if there is none, or another
+/// generic resource. Where the name without a type is there, it counts those of all types.
+pub(super) fn gpus_of_tres(text: &[u8]) -> Option<u32> {
+    let (mut named, mut typed) = (None, 0_u32);
+    for part in counted(text).filter_map(|part| part.strip_prefix(b"gres/")) {
+        let equals = part.iter().position(|byte| *byte == b'=')?;
+        let number = std::str::from_utf8(&part[equals + 1..])
+            .ok()?
+            .parse()
+            .ok()?;
+        match &part[..equals] {
+            b"gpu" => named = Some(number),
+            name if name.starts_with(b"gpu:") => typed = typed.checked_add(number)?,
+            _ => return None,
+        }
+    }
+    named.or((typed > 0).then_some(typed))
+}
+
+/// The same of `gpu:2` or `gpu:tesla:2`, as columns of Slurm 20.11 have it.
+pub(super) fn gpus_of_gres(text: &[u8]) -> Option<u32> {
+    let parts = text.split(|byte| *byte == b',');
+    let sum = parts.into_iter().try_fold(0_u32, |sum, part| {
+        let mut words = part.split(|byte| *byte == b':');
+        let number = match (words.next(), words.next_back()) {
+            (Some(b"gpu"), None) => 1,
+            (Some(b"gpu"), Some(number)) => std::str::from_utf8(number).ok()?.parse().ok()?,
+            _ => return None,
+        };
+        sum.checked_add(number)
+    });
+    sum.filter(|sum| *sum > 0)
+}
+
 /// The first licence or burst buffer of the same.
 pub(super) fn licenses(text: &[u8]) -> Option<Box<str>> {
     let is_lent = |part: &&[u8]| part.starts_with(b"license/") || part.starts_with(b"bb/");
@@ -73,6 +107,30 @@ mod tests {
             "energy=12",
         ] {
             assert_eq!(of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn gpus_of_all_types_are_counted_once() {
+        let of = |text: &str| gpus_of_tres(text.as_bytes());
+        assert_eq!(of("cpu=2,gres/gpu:a100=4,gres/gpu=6,node=2"), Some(6));
+        assert_eq!(of("gres/gpu:a100=4,gres/gpu:v100=2"), Some(6));
+        for none in [
+            "",
+            "cpu=4",
+            "gres/gpu=0",
+            "gres/gpu=4,gres/shard=1",
+            "gres/gpu=1.5K",
+            "gres/gpu=99999999999",
+        ] {
+            assert_eq!(of(none), None, "{none}");
+        }
+        let old = |text: &str| gpus_of_gres(text.as_bytes());
+        assert_eq!(old("gpu:2"), Some(2));
+        assert_eq!(old("gpu:tesla:1,gpu:k80:2"), Some(3));
+        assert_eq!(old("gpu"), Some(1));
+        for none in ["", "gpu:0", "gpu:2,mps:100", "gpu:x", "N/A"] {
+            assert_eq!(old(none), None, "{none}");
         }
     }
 

@@ -263,6 +263,7 @@ impl Records {
             cpu_time,
             limit,
             gres: self.generic(fields),
+            gpus: self.gpus(fields, nodes),
             licenses: generic::licenses(field(Column::AllocatedTres))
                 .or_else(|| generic::licenses(field(Column::RequestedTres))),
         }))
@@ -274,6 +275,21 @@ impl Records {
         generic::of_tres(field(Column::AllocatedTres))
             .or_else(|| generic::of_tres(field(Column::RequestedTres)))
             .or_else(|| generic::of_gres(field(Column::Gres)))
+    }
+
+    /// How many GPUs the line of a job says. Whether the columns of Slurm 20.11 count those of one node or of all is not
+    /// known: they say it of jobs on one node only.
+    fn gpus(&self, fields: &[&[u8]], nodes: u32) -> Option<u32> {
+        let field = |column| self.columns.field(fields, column);
+        let (allocated, requested) = (field(Column::AllocatedTres), field(Column::RequestedTres));
+        let tres = [allocated, requested];
+        match tres
+            .into_iter()
+            .find(|text| generic::of_tres(text).is_some())
+        {
+            Some(text) => generic::gpus_of_tres(text),
+            None => generic::gpus_of_gres(field(Column::Gres)).filter(|_| nodes == 1),
+        }
     }
 
     fn step(&self, fields: &[&[u8]], times: &Times, name: &str) -> Result<StepUsage, String> {

@@ -69,6 +69,7 @@ mod tests {
             cpu_time: Some(Span::from_seconds(30)),
             limit: None,
             gres: None,
+            gpus: None,
             licenses: None,
         }
     }
