@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use dfrs_lab::outputs;
 use dfrs_lab::replay::{Replay, ReplayOptions};
+use dfrs_sim::trace::sacct::COMMAND;
 
 /// Replays what a site's jobs did: as it was, under EASY backfilling, and under DFRS.
 ///
-/// DUMP comes from Slurm's accounting (docs/replay.md has the command):
-/// SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State
+/// DUMP comes from Slurm's accounting; the command is below.
 ///
 /// It prints a short table, and with --output writes a page of HTML for people. Lines that are
 /// malformed, and jobs that could not have run on such nodes, are reported on standard error and
 /// left out. Exit code 2: the file cannot be read, or the page cannot be written.
 #[derive(Args)]
+#[command(after_long_help = dump_help())]
 // A site at which nothing is prepared can park jobs, where nodes have swap.
 #[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
 pub struct ReplayArguments {
@@ -29,6 +30,11 @@ pub struct ReplayArguments {
     /// Refuse the file if a line is malformed or a job could not have run on such nodes
     #[arg(long)]
     strict: bool,
+}
+
+/// How a dump is made, for the end of a command's help.
+pub fn dump_help() -> String {
+    format!("The command that makes a dump of a month (docs/replay.md):\n  {COMMAND}")
 }
 
 /// Replays the file: what goes to standard output and to standard error.

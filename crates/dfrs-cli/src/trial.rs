@@ -14,14 +14,14 @@ use crate::{doctor, site};
 
 /// Says on one page what last month would have been with DFRS on top of the site's own queue.
 ///
-/// DUMP comes from Slurm's accounting, as dfrs replay takes it (docs/replay.md has the command):
-/// SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State
+/// DUMP comes from Slurm's accounting, as dfrs replay takes it; the command is below.
 ///
 /// Four worlds are compared: as it was; all jobs under backfill; short jobs on one node in a DFRS partition on top of
 /// all nodes, and all others under backfill; and all jobs handed over to DFRS. It ends with a verdict by fixed rules,
 /// and the next steps. Lines that are malformed, and jobs that could not have run on such nodes, are reported on
 /// standard error and left out. Exit code 2: the file cannot be read.
 #[derive(Args)]
+#[command(after_long_help = crate::replay::dump_help())]
 // As for a replay.
 #[command(mut_arg("mobility", |mobility| mobility.default_value("park=1")))]
 #[command(mut_arg("policies", |policy| policy.help("The policy of DFRS (see dfrs sim --list-policies)")))]

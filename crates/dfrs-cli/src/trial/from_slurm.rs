@@ -4,13 +4,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use dfrs_sim::trace::sacct::COLUMNS;
+
 use crate::doctor::host::{Host, LocalHost};
 use crate::doctor::slurm::SlurmSettings;
 
 /// Where the dump is kept, for further looks.
 pub const DUMP_FILE: &str = "dfrs-trial.txt";
-/// What a trial reads (docs/replay.md).
-const FORMAT: &str = "--format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State";
 
 /// The slurm.conf that slurmctld reads.
 ///
@@ -52,7 +52,8 @@ pub fn dump(directory: &Path) -> Result<PathBuf, String> {
 fn write(file: File) -> Result<(), String> {
     let mut sacct = Command::new("sacct");
     sacct.args(["--allusers", "--duplicates", "--parsable2", "--noconvert"]);
-    sacct.args(["--starttime=now-30days", "--endtime=now", FORMAT]);
+    sacct.args(["--starttime=now-30days", "--endtime=now"]);
+    sacct.arg(format!("--format={COLUMNS}"));
     sacct.env("SLURM_TIME_FORMAT", "%s").env("LC_ALL", "C");
     sacct.stdin(Stdio::null()).stdout(file);
     let output = sacct

@@ -26,10 +26,22 @@ pub use convert::{
 };
 pub use header::{is_dump, names_columns};
 
+/// A constant can be put into another one by a macro only.
+macro_rules! columns {
+    () => {
+        "JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State"
+    };
+}
+
+/// The columns that are of use, as `--format` takes them.
+pub const COLUMNS: &str = columns!();
+
 /// The command that makes a dump with everything that is of use.
-pub const COMMAND: &str = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert \
-    --starttime=2026-10-01 --endtime=2026-11-01 \
-    --format=JobID,Submit,Eligible,Start,End,NNodes,NCPUS,NTasks,ReqMem,AllocTRES,MaxRSS,TotalCPU,Suspended,Timelimit,State";
+pub const COMMAND: &str = concat!(
+    "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert ",
+    "--starttime=2026-10-01 --endtime=2026-11-01 --format=",
+    columns!()
+);
 
 /// The most lines that a dump may have. Each takes up to about 300 bytes of memory.
 const MAX_LINES: usize = 8_000_000;

@@ -234,6 +234,16 @@ mod tests {
     }
 
     #[test]
+    fn columns_of_the_command_are_known_and_documented() {
+        let names = super::super::COLUMNS.replace(',', "|");
+        let columns = Columns::of(names.as_bytes()).expect("columns");
+        let used = columns.places.iter().flatten().count();
+        assert_eq!(used, columns.count, "each is of use");
+        let page = include_str!("../../../../../docs/replay.md");
+        assert!(page.contains(super::super::COLUMNS), "docs/replay.md");
+    }
+
+    #[test]
     fn bars_in_free_text_are_its_own() {
         let both = Ok(("7".to_owned(), "DONE".to_owned()));
         let line = "7|1|2|3|1|1|1G||4|5|DONE";
