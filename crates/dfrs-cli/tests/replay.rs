@@ -110,7 +110,7 @@ fn dump_is_replayed_to_table_and_page() {
     for message in [
         "line 28: ReqMem is \"lots\"",
         "left out, malformed lines: 7",
-        "left out, jobs that had not ended: 2",
+        "left out, jobs that had not ended: 8",
         "left out, jobs that ended before they started: 2",
         "left out, steps whose job is not in the dump: 1",
     ] {
@@ -126,7 +126,7 @@ fn dump_is_replayed_to_table_and_page() {
         "1 of 9 jobs are later runs of the same job",
         "2 of 9 jobs are components of heterogeneous jobs",
         "100.0% of jobs can be parked",
-        "<td class=\"words\">jobs that had not ended</td><td class=\"number\">2</td>",
+        "<td class=\"words\">jobs that had not ended</td><td class=\"number\">8</td>",
         "16.0 GiB of memory",
     ] {
         assert!(html.contains(part), "{part} is not on the page");

@@ -4,6 +4,7 @@
 //!
 //! [`read_dump`] reads what the dump says; [`to_trace`] makes of it what can be simulated.
 
+mod array_ids;
 mod convert;
 mod delimiter;
 mod fields;
@@ -161,9 +162,11 @@ pub struct Dump {
     pub bad_lines: usize,
     /// Invalid limits of runs that are there.
     pub invalid_limits: InvalidLimits,
-    /// Jobs that had not ended when the dump was made.
+    /// Jobs that had not ended when the dump was made; each task that the line of an array stands for is one.
     pub unfinished: usize,
-    /// Jobs that ended (were cancelled, as a rule) before they started.
+    /// Jobs that ran and ended by their state, of which it is not known when: Slurm calls such runaway jobs.
+    pub endless: usize,
+    /// Jobs that ended (were cancelled, as a rule) before they started; of arrays as above.
     pub never_ran: usize,
     /// Runs of jobs that other runs came before: requeued or resized ones.
     pub repeated: usize,

@@ -6,7 +6,7 @@ use std::path::Path;
 use dfrs_core::Bytes;
 use dfrs_sim::trace::most_at_once;
 use dfrs_sim::trace::sacct::{
-    Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, SiteTrace, read_dump, to_trace,
+    Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, Site, SiteTrace, read_dump, to_trace,
 };
 
 use super::replay_source::ReplaySource;
@@ -65,7 +65,14 @@ pub fn read(
         let lines: Vec<String> = left_out.lines.iter().map(ToString::to_string).collect();
         source.leave_out_ran(file, why, left_out.core_time.seconds(), &lines);
     }
+    source.note(file, gpus_left_out(&dump, &site, &rules));
     source.leave_out(file, "jobs that had not ended", dump.unfinished, &[]);
+    source.leave_out(
+        file,
+        "jobs that had ended, and sacct does not say when (sacctmgr show runawayjobs)",
+        dump.endless,
+        &[],
+    );
     source.leave_out(
         file,
         "jobs that ended before they started",
@@ -83,6 +90,17 @@ pub fn read(
 
 /// Jobs that are left out for what no simulation here counts.
 const GENERIC: &str = "jobs that had GPUs or other generic resources";
+
+/// A sentence on how jobs with GPUs are not left out, where they are.
+fn gpus_left_out(dump: &Dump, site: &Site, rules: &Rules) -> Option<String> {
+    let had_gpus = dump.runs.iter().filter(|run| run.gpus.is_some()).count();
+    (had_gpus > 0 && site.gpus.is_none() && !rules.keep_gres).then(|| {
+        format!(
+            "{} had GPUs and are left out: --gpus-per-node, and --gpu-nodes where not all nodes have some, give them theirs.",
+            of_jobs(had_gpus, dump.runs.len())
+        )
+    })
+}
 
 /// Refuses the dump if no job is left of it, or with `strict` if any is left out.
 fn refuse_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {

@@ -22,13 +22,12 @@ pub(super) fn gpus_of_tres(text: &[u8]) -> Option<u32> {
     let (mut named, mut typed) = (None, 0_u32);
     for part in counted(text).filter_map(|part| part.strip_prefix(b"gres/")) {
         let equals = part.iter().position(|byte| *byte == b'=')?;
-        let number = std::str::from_utf8(&part[equals + 1..])
-            .ok()?
-            .parse()
-            .ok()?;
+        let number = || std::str::from_utf8(&part[equals + 1..]).ok()?.parse().ok();
         match &part[..equals] {
-            b"gpu" => named = Some(number),
-            name if name.starts_with(b"gpu:") => typed = typed.checked_add(number)?,
+            b"gpu" => named = Some(number()?),
+            // How GPUs are used, which is nothing that a job holds.
+            b"gpumem" | b"gpuutil" => {}
+            name if name.starts_with(b"gpu:") => typed = typed.checked_add(number()?)?,
             _ => return None,
         }
     }
@@ -115,6 +114,7 @@ mod tests {
         let of = |text: &str| gpus_of_tres(text.as_bytes());
         assert_eq!(of("cpu=2,gres/gpu:a100=4,gres/gpu=6,node=2"), Some(6));
         assert_eq!(of("gres/gpu:a100=4,gres/gpu:v100=2"), Some(6));
+        assert_eq!(of("gres/gpu=2,gres/gpumem=10G,gres/gpuutil=50"), Some(2));
         for none in [
             "",
             "cpu=4",

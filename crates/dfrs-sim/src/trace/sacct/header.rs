@@ -87,6 +87,9 @@ pub fn is_dump(line: &[u8]) -> bool {
 
 impl Columns {
     pub fn of(line: &[u8]) -> Result<Self, String> {
+        if line.contains(&b'\r') {
+            return Err("is the whole file, whose lines end with carriage returns alone; let them end with line feeds (tr '\\r' '\\n')".into());
+        }
         if let Some(other) = delimiter::other_than_bar(line) {
             return Err(format!(
                 "has {other} between columns, where --parsable2 writes | unless --delimiter says otherwise"
@@ -296,6 +299,7 @@ mod tests {
         assert!(error("1|2|3").contains("--noheader"));
         assert!(error("JobID    JobName  Partition").contains("--parsable2"));
         assert!(error("hello").contains("does not name"));
+        assert!(error(&format!("{ALL}\r1|2")).contains("carriage returns"));
         for (delimiter, named) in [
             ("^|^", "has ^|^ between"),
             ("\t", "has tabs between"),

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use dfrs_core::{Bytes, Time};
 
 use super::fields::{self, Per};
-use super::generic;
 use super::header::{Column, Columns};
 use super::steps::{StepUsage, measure};
-use super::{Dump, DumpError, SacctRun};
+use super::{Dump, DumpError, SacctRun, array_ids, generic};
 use crate::trace::MAX_TASKS;
 use crate::trace::bad_line::{BadLine, MAX_REPORTED};
 use crate::trace::values::shown;
@@ -37,6 +36,7 @@ const UNFINISHED: [&[u8]; 13] = [
 enum SacctJobLine {
     Ran(SacctRun),
     Unfinished,
+    Endless,
     NeverRan,
 }
 
@@ -148,11 +148,15 @@ impl Records {
                 Some(self.dump.runs.len() - 1)
             }
             SacctJobLine::Unfinished => {
-                self.dump.unfinished += 1;
+                add_jobs(&mut self.dump.unfinished, job);
+                None
+            }
+            SacctJobLine::Endless => {
+                add_jobs(&mut self.dump.endless, job);
                 None
             }
             SacctJobLine::NeverRan => {
-                self.dump.never_ran += 1;
+                add_jobs(&mut self.dump.never_ran, job);
                 None
             }
         };
@@ -219,8 +223,11 @@ impl Records {
         }
         let suspended = fields::suspended(field(Column::Suspended))?;
         let resident = self.measured_memory(fields, true)?;
-        let (Some(end), false) = (end, UNFINISHED.contains(&state)) else {
-            return Ok(SacctJobLine::Unfinished);
+        let end = match (end, start) {
+            _ if UNFINISHED.contains(&state) => return Ok(SacctJobLine::Unfinished),
+            (Some(end), _) => end,
+            (None, Some(_)) => return Ok(SacctJobLine::Endless),
+            (None, None) => return Ok(SacctJobLine::NeverRan),
         };
         let Some(start) = start else {
             return Ok(SacctJobLine::NeverRan);
@@ -404,6 +411,11 @@ impl Records {
         self.dump.runs = kept;
         Ok(())
     }
+}
+
+/// Counts all jobs that the line with this id stands for.
+fn add_jobs(count: &mut usize, id: &str) {
+    *count = count.saturating_add(array_ids::number_of_jobs(id));
 }
 
 /// The job and, if the line is one of a step, the step's name.
