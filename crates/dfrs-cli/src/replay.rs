@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dfrs_lab::outputs;
-use dfrs_lab::replay::{Replay, ReplayOptions};
+use dfrs_lab::replay::{Replay, ReplayOptions, beside};
 use dfrs_sim::trace::sacct::COMMAND;
 
 /// Replays what a site's jobs did: as it was, under EASY backfilling, and under DFRS.
@@ -27,6 +27,10 @@ pub struct ReplayArguments {
     /// Write a page for people to this file
     #[arg(long, value_name = "FILE.html")]
     output: Option<PathBuf>,
+    /// Run the jobs of this trace or dump, under DFRS alone, on what those of DUMP left of their nodes as they ran: what
+    /// would have run for nothing on idle cores
+    #[arg(long, value_name = "TRACE", conflicts_with = "output")]
+    beside: Option<PathBuf>,
     /// Refuse the file if a line is malformed or a job could not have run on such nodes
     #[arg(long)]
     strict: bool,
@@ -43,6 +47,9 @@ pub fn run(arguments: &ReplayArguments) -> Result<(String, String), String> {
     options
         .check()
         .map_err(|error| format!("dfrs replay: {error}"))?;
+    if let Some(own) = &arguments.beside {
+        return beside::run(&arguments.file, own, arguments.strict, options);
+    }
     let page = [("--output", arguments.output.as_deref())];
     outputs::check(Some(&arguments.file), &page)?;
     let replay = Replay::new(&arguments.file, arguments.strict, options)?;

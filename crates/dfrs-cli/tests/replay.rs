@@ -285,6 +285,71 @@ fn jobs_with_gpus_wait_for_gpus_where_nodes_have_some() {
     );
 }
 
+/// On nodes of 8 CPUs jobs 1 and 2 have 4 each for an hour, and job 3 all of a node for half an hour.
+const LOG: &str = "\
+1|1000|1000|4600|1|4|1G||04:00:00|02:00:00|COMPLETED
+2|1000|1000|4600|1|4|1G||04:00:00|02:00:00|COMPLETED
+3|1000|2800|4600|1|8|1G||04:00:00|02:00:00|COMPLETED
+";
+
+#[test]
+fn jobs_run_beside_those_of_a_log_as_they_ran() {
+    let scratch = Scratch::new("beside");
+    let log = scratch.file("log", &format!("{HEADER}\n{LOG}"));
+    let header = "id,submit,tasks,cpu,mem,runtime\n";
+    let own = scratch.file(
+        "own",
+        &format!("{header}a,0,1,0.5,0.1,600\nb,10,1,1,0.1,1200\n"),
+    );
+    let site = [&["--nodes", "2"][..], &SITE[2..]].concat();
+    let (output, errors) = replays(&[&[&log[..], "--beside", &own][..], &site].concat());
+    let held = "3 jobs on 2 nodes, as they ran, held 75.0% of all CPU; 4.0 core-hours were idle. \
+        The jobs beside them use 3.3.";
+    assert!(output.contains(held), "{output}");
+    let row: Vec<&str> = output
+        .lines()
+        .last()
+        .expect("a row")
+        .split_whitespace()
+        .collect();
+    assert_eq!(row[row.len() - 2..], ["0.7500", "0.9583"], "{output}");
+    assert!(
+        errors.contains("its jobs come at other times than those of"),
+        "{errors}"
+    );
+    let (output, _) = replays(
+        &[
+            &[&log[..], "--beside", &own, "--nodes", "1"][..],
+            &SITE[2..],
+        ]
+        .concat(),
+    );
+    assert!(
+        output.contains(" 1 of the jobs as they ran had no room"),
+        "{output}"
+    );
+    let (_, errors) = replays(&[&[&log[..], "--beside", &log][..], &site].concat());
+    assert!(!errors.contains("other times"), "{errors}");
+    let beside = |log: &str, more: &[&str], words: &str| {
+        fails(&[&[log, "--beside", &own][..], more].concat(), words);
+    };
+    beside(
+        &own,
+        &["--nodes", "2"],
+        "does not say when its jobs started and ended",
+    );
+    let two = ["--policy", "default", "--policy", "EASY"];
+    beside(
+        &log,
+        &[&site[..], &two].concat(),
+        "--beside is for policies of DFRS, and EASY",
+    );
+    fails(
+        &[&[&log[..], "--beside", "/no/such"][..], &site].concat(),
+        "/no/such",
+    );
+}
+
 #[test]
 fn unsimulated_behaviour_is_listed_with_the_results() {
     let scratch = Scratch::new("not-simulated");

@@ -1,5 +1,6 @@
 //! Replays: what would a site's own month have been under DFRS?
 
+pub mod beside;
 pub(crate) mod compare;
 mod page;
 pub(crate) mod schedule;

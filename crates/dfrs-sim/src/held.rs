@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Bytes, Cores, NodeIndex, Span, Time};
-use dfrs_proto::journal::{EventKind, JournalEvent};
+use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent};
 
 use crate::batch::{Batch, NodeAmounts};
 use crate::error::SimulationError;
-use crate::outcome::SimOutcome;
+use crate::outcome::{JobRecord, SimOutcome};
 use crate::scheduler::Scheduler;
 use crate::settings::SimSettings;
 use crate::simulate::simulate;
-use crate::trace::{NODE_CPU, NODE_MEMORY, Trace};
+use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 /// What others hold of a node from this time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub struct HeldByOthers {
     /// Millionths of a core times microseconds.
     held: u128,
     nodes: u32,
+    without_room: usize,
 }
 
 impl HeldByOthers {
@@ -64,8 +65,63 @@ impl HeldByOthers {
             until: until.unwrap_or(from),
             from,
             nodes: settings.nodes,
+            without_room: 0,
             outcome,
         })
+    }
+
+    /// Takes the jobs as they ran, from start to finish, each task on a node of its own: the first ones that have room
+    /// then, else those that have most. `records` are in the order of the trace. O(n (log n + nodes log nodes)).
+    #[must_use]
+    pub fn recorded(trace: &Trace, records: &[JobRecord], nodes: u32) -> Self {
+        let mut tracker = Tracker::new(trace, nodes);
+        let all = NodeAmounts::of_nodes(trace, nodes);
+        let ran = || {
+            records
+                .iter()
+                .enumerate()
+                .filter(|(_, record)| record.finish > record.start)
+        };
+        let ends = ran().map(|(job, record)| (record.finish, false, job));
+        let starts = ran().map(|(job, record)| (record.start, true, job));
+        let mut events: Vec<(Time, bool, usize)> = ends.chain(starts).collect();
+        // What ends makes room for what starts at the same time.
+        events.sort_unstable();
+        let mut without_room = 0;
+        for (time, is_start, position) in events {
+            let job = &trace.jobs[position];
+            let name = job.id.clone();
+            let kind = if is_start {
+                let (nodes, is_room) = own_nodes(job, &all, &tracker.held);
+                without_room += usize::from(!is_room);
+                EventKind::Start { job: name, nodes }
+            } else {
+                let outcome = JobOutcome::Completed;
+                EventKind::Finish { job: name, outcome }
+            };
+            tracker.take(&JournalEvent::new(time, kind));
+        }
+        let changes = tracker.finish();
+        let from = trace.jobs.first().map_or(Time::ZERO, |job| job.submit);
+        let until = records.iter().map(|record| record.finish).max();
+        Self {
+            held: held_by(&changes, nodes),
+            changes,
+            from,
+            until: until.unwrap_or(from),
+            nodes,
+            without_room,
+            outcome: SimOutcome {
+                jobs: records.to_vec(),
+                ..SimOutcome::default()
+            },
+        }
+    }
+
+    /// How many jobs had no room when they started as they were recorded: they hold what there is.
+    #[must_use]
+    pub fn without_room(&self) -> usize {
+        self.without_room
     }
 
     /// What became of the jobs, with or without DFRS.
@@ -98,6 +154,39 @@ impl HeldByOthers {
         }
         self.held as f64 / all as f64
     }
+}
+
+/// What these come to, which end with nothing held: millionths of a core times microseconds.
+fn held_by(changes: &[HeldChange], nodes: u32) -> u128 {
+    let mut last = vec![(Time::ZERO, Cores(0)); nodes as usize];
+    let mut sum = 0;
+    for change in changes {
+        let (since, cpu) = &mut last[change.node.index()];
+        let length = change.time.since(*since).0.unsigned_abs();
+        sum += u128::from(cpu.0) * u128::from(length);
+        (*since, *cpu) = (change.time, change.cpu);
+    }
+    sum
+}
+
+/// A node for each task of the job, and whether there is room for all. O(n log n).
+fn own_nodes(job: &TraceJob, all: &[NodeAmounts], held: &[NodeAmounts]) -> (Vec<NodeIndex>, bool) {
+    let task = NodeAmounts::of_task(job);
+    let node = |position: usize| NodeIndex(u32::try_from(position).unwrap_or(u32::MAX));
+    let free = |position: usize| all[position].left_by(held[position]);
+    let tasks = job.tasks as usize;
+    let with_room = (0..all.len()).filter(|position| free(*position).holds(task) > 0);
+    let mut nodes: Vec<usize> = with_room.take(tasks).collect();
+    let is_room = nodes.len() == tasks;
+    if !is_room {
+        let mut others: Vec<usize> = (0..all.len())
+            .filter(|position| nodes.binary_search(position).is_err())
+            .collect();
+        others.sort_by_key(|position| std::cmp::Reverse(free(*position).cpu));
+        let missing = tasks - nodes.len();
+        nodes.extend(others.into_iter().take(missing));
+    }
+    (nodes.into_iter().map(node).collect(), is_room)
 }
 
 /// Follows what is held.
@@ -177,6 +266,47 @@ impl<'a> Tracker<'a> {
 mod tests {
     use super::*;
     use crate::trace::{Model, read};
+
+    #[test]
+    fn recorded_jobs_hold_nodes_of_their_own_from_start_to_finish() {
+        // Both tasks of a would fit on one node; c finds one full node and one that is half full.
+        let text = "a,0,2,0.25,0.1,100\nb,0,1,0.75,0.1,50\nc,10,1,0.5,0.1,10\nd,20,1,0.5,0.1,10\n";
+        let trace = read(text.as_bytes(), Model::Processors, true).expect("a trace");
+        let record = |start: i64, finish: i64| JobRecord {
+            start: Time::from_seconds(start),
+            finish: Time::from_seconds(finish),
+            ..JobRecord::default()
+        };
+        let records = [
+            record(5, 100),
+            record(5, 55),
+            record(10, 20),
+            record(15, 25),
+        ];
+        let held = HeldByOthers::recorded(&trace.trace, &records, 2);
+        let percent = |change: &HeldChange| {
+            let cpu = change.cpu.0 * 100 / NODE_CPU.0;
+            (change.time.seconds(), change.node.0, cpu)
+        };
+        let changes: Vec<_> = held.changes().iter().map(percent).collect();
+        let expected = [
+            (5.0, 0, 100),
+            (5.0, 1, 25),
+            (10.0, 1, 75),
+            // More than all is all.
+            (15.0, 1, 100),
+            (20.0, 1, 75),
+            (25.0, 1, 25),
+            (55.0, 0, 25),
+            (100.0, 0, 0),
+            (100.0, 1, 0),
+        ];
+        assert_eq!(changes, expected);
+        assert_eq!(held.without_room(), 1);
+        // More than a whole node is not held: 0.25 less for 5 s.
+        let used = 0.5 * 95.0 + 0.75 * 50.0 + 0.5 * 10.0 + 0.5 * 10.0 - 0.25 * 5.0;
+        assert!((held.utilization() - used / 200.0).abs() < 1e-9);
+    }
 
     #[test]
     fn whole_cpus_and_memory_are_held_from_start_to_end() {

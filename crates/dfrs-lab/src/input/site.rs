@@ -37,6 +37,9 @@ pub struct SiteOptions {
     /// they are left out
     #[arg(long, help_heading = "Dumps of sacct")]
     keep_gres: bool,
+    /// Whether they are of another file, too: that this one is no dump is then no mistake.
+    #[arg(skip)]
+    are_of_others: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -67,6 +70,15 @@ impl SiteOptions {
             memory: MemoryArg::Requested,
             memory_headroom: 20,
             keep_gres: false,
+            are_of_others: false,
+        }
+    }
+
+    /// The same for a second file, which may be no dump.
+    pub(crate) fn for_others(&self) -> Self {
+        Self {
+            are_of_others: true,
+            ..self.clone()
         }
     }
 
@@ -96,6 +108,9 @@ impl SiteOptions {
     /// Refuses what only a dump of sacct needs, for a file that is none.
     /// `what` says what it is.
     pub(crate) fn for_no_dump(&self, what: &str) -> Result<(), String> {
+        if self.are_of_others {
+            return Ok(());
+        }
         let given = [
             ("--cpus-per-node", self.cpus_per_node.is_some()),
             ("--memory-per-node", self.memory_per_node.is_some()),
@@ -111,6 +126,9 @@ impl SiteOptions {
 
     /// What users should know about options that have no effect on a file that is no dump.
     pub(crate) fn note_for_no_dump(&self) -> Option<String> {
+        if self.are_of_others {
+            return None;
+        }
         let none = Self::none();
         let given = [
             ("--cpu", self.cpu != none.cpu),

@@ -67,6 +67,15 @@ impl NodeAmounts {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
+    /// What is left of it by so much.
+    pub fn left_by(self, held: Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(held.cpu),
+            memory: self.memory.saturating_sub(held.memory),
+            gpus: self.gpus.saturating_sub(held.gpus),
+        }
+    }
+
     /// The smaller of each.
     pub fn least(self, other: Self) -> Self {
         Self {
