@@ -10,6 +10,7 @@ use super::*;
 use crate::fixtures::{config, job, nodes};
 use crate::job::life::{Life, samples};
 use crate::job::placement::NodeTasks;
+use crate::slurm::devices::{ObservedDevices, RequestedDevices};
 use crate::slurm::records::{ObservedPlace, ObservedState};
 
 /// A journal in memory.
@@ -151,4 +152,33 @@ fn migrating_job_is_paused_while_its_new_nodes_are_full() {
     // 400 MiB of each of jobs 2 and 3 are on n0, which has 1000.
     let scratch = requeue(samples::moving(placement(&[0, 2])));
     assert!(matches!(last_of_job_1(&scratch), EventKind::Pause { .. }));
+}
+
+#[test]
+fn devices_of_nodes_and_of_jobs_are_in_the_journal() {
+    let mut scratch = Scratch::new();
+    let mut ledger = Ledger::default();
+    let with_gpus = |allocated: u64| {
+        let mut nodes = nodes(2);
+        let kind = "gpu".into();
+        nodes[1].devices = vec![ObservedDevices {
+            kind,
+            count: 4,
+            allocated,
+        }];
+        nodes
+    };
+    let mut gpu_job = running(1, &[1]);
+    let kind = "gpu:a100".into();
+    gpu_job.request.devices = vec![RequestedDevices { kind, count: 2 }];
+    let observation = Observation::new([gpu_job.clone()], with_gpus(0));
+    ledger.insert(1, record(samples::running()));
+    scratch.record(10, &observation, &mut ledger);
+    // What is allocated is no other cluster.
+    let observation = Observation::new([gpu_job], with_gpus(2));
+    scratch.record(20, &observation, &mut ledger);
+    let text = String::from_utf8(scratch.bytes.0.borrow().clone()).expect("UTF-8");
+    assert!(text.contains(r#""devices":{"gpu":4}"#), "{text}");
+    assert!(text.contains(r#""devices":{"gpu:a100":2}"#), "{text}");
+    assert_eq!(text.matches("platform").count(), 1, "{text}");
 }
