@@ -134,11 +134,15 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
             "dfrs sim: {option} is of the live run, and only policies of DFRS run live; leave out --live"
         ));
     }
+    let site = match &arguments.beside {
+        Some(_) => arguments.site.for_others(),
+        None => arguments.site.clone(),
+    };
     let source = TraceSource {
         trace: &arguments.trace,
         nodes: arguments.nodes,
         model: arguments.model,
-        site: &arguments.site,
+        site: &site,
         strict: arguments.strict,
         period: arguments.sim_options.period(),
         node_cpus: arguments.sim_options.node_cpus(),
@@ -173,7 +177,8 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
                 nodes: Some(input.nodes),
                 ..source
             };
-            let (others, notes) = sim::beside::read(&source, &settings, (&input.trace, &policies))?;
+            let own = (&input, policies.as_slice());
+            let (others, notes) = sim::beside::read(&source, &settings, own, &arguments.site)?;
             input.notes += &notes;
             Some(others)
         }

@@ -351,6 +351,27 @@ fn jobs_run_beside_those_of_a_log_as_they_ran() {
 }
 
 #[test]
+fn sim_takes_a_trace_beside_a_dump() {
+    let scratch = Scratch::new("sim-beside");
+    let log = scratch.file("log", &format!("{HEADER}\n{LOG}"));
+    let header = "id,submit,tasks,cpu,mem,runtime\n";
+    let own = scratch.file("own", &format!("{header}a,1000,1,0.5,0.1,600\n"));
+    let site = [&["--nodes", "2"][..], &SITE[2..]].concat();
+    let sim = |one: &str, other: &str| {
+        let files = ["sim", one, "--beside", other, "--policy", "default"];
+        dfrs(&[&files[..], &site].concat())
+    };
+    for (one, other) in [(&own, &log), (&log, &own)] {
+        let output = sim(one, other);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let output = sim(&own, &own);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = text(&output.stderr);
+    assert!(errors.contains("leave out --cpus-per-node"), "{errors}");
+}
+
+#[test]
 fn unsimulated_behaviour_is_listed_with_the_results() {
     let scratch = Scratch::new("not-simulated");
     let run = |id: u32, used: &str, memory: &str, tres: &str| {

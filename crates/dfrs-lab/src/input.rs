@@ -47,6 +47,8 @@ pub struct Input {
     pub trace: Trace,
     /// Number of nodes.
     pub nodes: u32,
+    /// Whether the file is a dump of sacct.
+    pub is_dump: bool,
     /// For standard error, a line each.
     pub notes: String,
 }
@@ -58,7 +60,7 @@ pub struct Input {
 /// One line: the file cannot be read or is no trace, the machine is far too small, or no job is left.
 pub fn read(source: &TraceSource, policies: &[Scheduler]) -> Result<Input, String> {
     let file = source.trace.display();
-    let (mut trace, mut notes) = open_and_read(source)?;
+    let (kind, mut trace, mut notes) = open_and_read(source)?;
     let nodes = source
         .nodes
         .or(trace.nodes)
@@ -98,22 +100,25 @@ pub fn read(source: &TraceSource, policies: &[Scheduler]) -> Result<Input, Strin
     Ok(Input {
         trace,
         nodes,
+        is_dump: kind == SourceKind::Dump,
         notes,
     })
 }
 
-/// A trace, or a dump of sacct as one, with what users should know about it. The file is opened
+/// A trace, or a dump of sacct as one, with which of them it is before and what users should know behind. The file is opened
 /// once: there is nothing before the first line of a pipe.
-fn open_and_read(source: &TraceSource) -> Result<(Trace, String), String> {
+fn open_and_read(source: &TraceSource) -> Result<(SourceKind, Trace, String), String> {
     let mut input = source::open(source.trace)?;
     let in_file = |error| format!("{}: {error}", source.trace.display());
-    match source::kind(&mut input).map_err(in_file)? {
+    let kind = source::kind(&mut input).map_err(in_file)?;
+    let (trace, notes) = match kind {
         SourceKind::Dump => dump(source, input),
         SourceKind::Trace => of_file(source, input),
         SourceKind::Journal => Err(in_file(
             "is a journal of slurm-dfrs, no trace; dfrs replay takes it".into(),
         )),
-    }
+    }?;
+    Ok((kind, trace, notes))
 }
 
 /// A trace with what users should know about it.

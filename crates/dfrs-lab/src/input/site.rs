@@ -74,8 +74,9 @@ impl SiteOptions {
         }
     }
 
-    /// The same for a second file, which may be no dump.
-    pub(crate) fn for_others(&self) -> Self {
+    /// The same for two files, of which one may be no dump.
+    #[must_use]
+    pub fn for_others(&self) -> Self {
         Self {
             are_of_others: true,
             ..self.clone()
@@ -107,7 +108,11 @@ impl SiteOptions {
 
     /// Refuses what only a dump of sacct needs, for a file that is none.
     /// `what` says what it is.
-    pub(crate) fn for_no_dump(&self, what: &str) -> Result<(), String> {
+    ///
+    /// # Errors
+    ///
+    /// One line without the file's name: an option is given.
+    pub fn for_no_dump(&self, what: &str) -> Result<(), String> {
         if self.are_of_others {
             return Ok(());
         }

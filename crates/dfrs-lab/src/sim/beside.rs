@@ -5,13 +5,13 @@ use std::path::Path;
 use dfrs_core::{Span, Time};
 use dfrs_proto::journal::JournalEvent;
 use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep};
-use dfrs_sim::trace::Trace;
 use dfrs_sim::{Batch, HeldByOthers, Scheduler, SimSettings};
 
-use crate::input::{self, TraceSource};
+use crate::input::{self, Input, SiteOptions, TraceSource};
 
 /// Reads the others' jobs and runs them alone; also returns what users should know, a line each.
-/// The trace and the policies are what is to run beside them.
+/// The trace and the policies are what is to run beside them; the options are those of dumps, of which one file has
+/// to be one where they are given.
 ///
 /// # Errors
 ///
@@ -19,7 +19,8 @@ use crate::input::{self, TraceSource};
 pub fn read(
     source: &TraceSource,
     settings: &SimSettings,
-    (own, policies): (&Trace, &[Scheduler]),
+    (own, policies): (&Input, &[Scheduler]),
+    site: &SiteOptions,
 ) -> Result<(HeldByOthers, String), String> {
     let easy = Scheduler::Batch(Batch::EasyShared);
     if let Some(Scheduler::Batch(batch)) = policies
@@ -32,7 +33,12 @@ pub fn read(
         ));
     }
     let others = input::read(source, &[easy])?;
-    if own.has_gpus() && others.trace.has_gpus() {
+    if !own.is_dump && !others.is_dump {
+        let what = "a trace (SWF or CSV), as the file of --beside,";
+        let checked = site.for_no_dump(what);
+        checked.map_err(|error| format!("{}: {error}", source.trace.display()))?;
+    }
+    if own.trace.has_gpus() && others.trace.has_gpus() {
         return Err(format!(
             "{}: --beside knows no GPUs that both use; leave the column gpus out of one of the traces",
             source.trace.display()
