@@ -16,9 +16,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub use edit::LineChange;
-#[cfg(test)]
-pub use summary::NodeKind;
-pub use summary::SiteNodes;
+pub use summary::{NodeKind, SiteNodes};
 pub use warning::ReadWarning;
 
 use nodes::ConfNodes;

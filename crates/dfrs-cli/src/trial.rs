@@ -9,7 +9,7 @@ use dfrs_core::Bytes;
 use dfrs_lab::trial::{SiteTrial, TrialOptions};
 use dfrs_sim::trace::sacct::{Site, SiteGpus};
 
-use crate::site::SiteNodes;
+use crate::site::{NodeKind, SiteNodes};
 use crate::{doctor, site};
 
 /// Says on one page what last month would have been with DFRS on top of the site's own queue.
@@ -104,8 +104,9 @@ impl TrialSite {
                 gpus: gpus(&nodes),
             },
             verdict: format!(
-                "{}: {nodes}\n{}\n\n",
+                "{}: {nodes}\n{}{}\n\n",
                 path.display(),
+                difference(&nodes).unwrap_or_default(),
                 doctor::site_verdict_of(&files)
             ),
         })
@@ -157,6 +158,24 @@ impl TrialSite {
     }
 }
 
+/// What is wrong with taking all nodes for as large as most of them are, in a line; none if all are.
+fn difference(nodes: &SiteNodes) -> Option<String> {
+    let (most, _) = nodes.kinds.first()?;
+    let is_alike = |kind: &NodeKind| (kind.cpus, kind.memory) == (most.cpus, most.memory);
+    let others = nodes.kinds.iter().filter(|(kind, _)| !is_alike(kind));
+    let others: usize = others.map(|(_, count)| count).sum();
+    let cpus = nodes.kinds.iter().fold(0_u64, |sum, (kind, count)| {
+        sum.saturating_add(kind.cpus.saturating_mul(*count as u64))
+    });
+    let simulated = most.cpus.saturating_mul(nodes.count as u64);
+    (others > 0).then(|| {
+        format!(
+            "Simulated are {} nodes as most are: {others} are others, and {simulated} CPUs are {cpus} at the site.\n",
+            nodes.count
+        )
+    })
+}
+
 /// The GPUs of these nodes; none if slurm.conf gives them none.
 fn gpus(nodes: &SiteNodes) -> Option<SiteGpus> {
     let most = nodes.kinds.iter().map(|(kind, _)| kind.gpus()).max()?;
@@ -172,7 +191,30 @@ fn gpus(nodes: &SiteNodes) -> Option<SiteGpus> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::NodeKind;
+
+    #[test]
+    fn nodes_that_are_not_as_most_are_named() {
+        let kind = |cpus: u64, gres: &str| NodeKind {
+            cpus,
+            threads_per_core: 1,
+            memory: Some(1000),
+            gres: gres.to_owned(),
+        };
+        let alike = vec![(kind(8, ""), 6), (kind(8, "gpu:1"), 2)];
+        let mut nodes = SiteNodes {
+            count: 8,
+            kinds: alike,
+        };
+        assert_eq!(difference(&nodes), None);
+        nodes.kinds.push((kind(16, ""), 1));
+        nodes.count = 9;
+        assert_eq!(
+            difference(&nodes).as_deref(),
+            Some(
+                "Simulated are 9 nodes as most are: 1 are others, and 72 CPUs are 80 at the site.\n"
+            )
+        );
+    }
 
     #[test]
     fn gpus_are_on_as_few_nodes_as_hold_them_all() {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Bytes, Cores, Span};
 use dfrs_sim::Scheduler;
-use dfrs_sim::trace::sacct::{Rules, Site, read_dump, to_trace};
-use dfrs_sim::trace::{MAX_TASKS, Model, NODE_CPU, NODE_MEMORY, Trace, read, write_csv};
+use dfrs_sim::trace::sacct::{Rules, Site, SiteGpus, read_dump, to_trace};
+use dfrs_sim::trace::{MAX_TASKS, Model, NODE_CPU, NODE_GPUS, NODE_MEMORY, Trace, read, write_csv};
 
 use super::is_clear;
 
@@ -82,6 +82,7 @@ fn is_right(trace: &Trace) {
         assert!(job.submit.0 >= 0 && job.runtime >= Span::ZERO);
         assert!((1..=MAX_TASKS).contains(&job.tasks));
         assert!(job.cpu > Cores(0) && job.cpu <= NODE_CPU && job.memory <= NODE_MEMORY);
+        assert!(job.gpus <= NODE_GPUS);
         assert!(job.estimate.is_none_or(|estimate| estimate > Span::ZERO));
     }
 }
@@ -109,7 +110,10 @@ pub fn sacct(file: &[u8]) {
         nodes: 100,
         cpus_per_node: 64,
         memory_per_node: Bytes(256 << 30),
-        gpus: None,
+        gpus: Some(SiteGpus {
+            per_node: 4,
+            nodes: 50,
+        }),
     };
     let made = to_trace(&dump, &site, &Rules::default());
     let left_out = [&made.misfits.lines, &made.generic.lines];
