@@ -75,7 +75,7 @@ impl HeldByOthers {
     #[must_use]
     pub fn recorded(trace: &Trace, records: &[JobRecord], nodes: u32) -> Self {
         let mut tracker = Tracker::new(trace, nodes);
-        let all = NodeAmounts::of_nodes(trace, nodes);
+        let all = NodeAmounts::of_nodes(trace, nodes, NodeAmounts::NODE);
         let ran = || {
             records
                 .iter()

@@ -50,15 +50,12 @@ pub(super) enum CoreWish<'a> {
 }
 
 impl Allocations {
-    /// So many empty nodes. Each partition has as many rows as jobs may have one of its cores.
-    pub fn new(nodes: u32, rows: &[u8]) -> Self {
-        let nodes = nodes as usize;
+    /// These empty nodes. Each partition has as many rows as jobs may have one of its cores.
+    pub fn new(free: Vec<NodeAmounts>, rows: &[u8]) -> Self {
+        let partition = |rows: &u8| CoreRows::new(free.len(), *rows);
         Self {
-            free: vec![NodeAmounts::NODE; nodes],
-            partitions: rows
-                .iter()
-                .map(|rows| CoreRows::new(nodes, *rows))
-                .collect(),
+            partitions: rows.iter().map(partition).collect(),
+            free,
         }
     }
 

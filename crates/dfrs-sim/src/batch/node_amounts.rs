@@ -73,6 +73,7 @@ impl NodeAmounts {
             cpu: self.cpu.saturating_sub(held.cpu),
             memory: self.memory.saturating_sub(held.memory),
             gpus: self.gpus.saturating_sub(held.gpus),
+            open_cpu: self.open_cpu.saturating_sub(held.open_cpu),
         }
     }
 

@@ -134,10 +134,11 @@ struct RateChange {
 impl<'a> Oversubscribed<'a> {
     fn new(trace: &'a Trace, partitions: CorePartitions, settings: &SimSettings) -> Self {
         let rows = partitions.rows();
+        let nodes = NodeAmounts::of_nodes(trace, settings.nodes, NodeAmounts::NODE);
         Self {
             jobs: &trace.jobs,
             estimates: settings.estimates,
-            allocations: Allocations::new(settings.nodes, &rows),
+            allocations: Allocations::new(nodes, &rows),
             reservations: rows.iter().map(|_| None).collect(),
             partitions,
             running: BTreeMap::new(),
