@@ -408,9 +408,9 @@ typedef struct {
  * ESLURM_JOB_FINISHED: it has ended in another way. */
 int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, const dfrs_warning_t *warning,
 			    bool *succeeded);
-/* The same at once of all jobs that were warned since slurmctld started and have ended by themselves since: before
- * Slurm looks which jobs wait for their end. Whether others are likely to end soon. O(jobs that were warned and run). */
-bool dfrs_jobs_requeue_ended(void);
+/* The same at once of all jobs that were warned since slurmctld started and have succeeded since: before Slurm looks
+ * which jobs wait for that. Whether others are likely to end soon. O(jobs that were warned and run). */
+bool dfrs_jobs_requeue_saved(void);
 /* After a requeue: lets it start before Slurm's own delay has passed. EAGAIN: not everything of the
  * former run is gone yet, see DFRS_JOB_COMPLETING and DFRS_JOB_STEPS_ALIVE. */
 int dfrs_job_clear_begin_time(uint32_t job_id);

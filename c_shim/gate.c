@@ -85,7 +85,7 @@ static bool licences_free(job_record_t *job, time_t now)
 /* Slurm takes a dependency that has come true off for good. */
 static bool is_independent(job_record_t *job)
 {
-	(void) dfrs_requeue_ended();
+	(void) dfrs_requeue_saved();
 	return job_independent(job);
 }
 

@@ -280,8 +280,8 @@ bool dfrs_is_begin_of_requeue(const job_record_t *job);
 
 /* DFRS has warned the job. */
 void dfrs_note_warned(const job_record_t *job);
-/* As dfrs_jobs_requeue_ended(). */
-bool dfrs_requeue_ended(void);
+/* As dfrs_jobs_requeue_saved(). */
+bool dfrs_requeue_saved(void);
 
 /* cores.c: sets, of a job's bits from `first` on, which are those of the node's `count` cores, as many as hold its
  * CPUs there. Needs the write locks. */

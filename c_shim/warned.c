@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * warned.c - jobs that DFRS has warned. If one saves its work and ends by itself, the next pass requeues it. It looks
- * as if it were over until then, at most 0.1 s, in which Slurm releases jobs that wait for its end; so it is requeued
- * here as soon as it is seen to end (docs/adr/0039-a-warned-job-that-ends-is-requeued.md).
+ * warned.c - jobs that DFRS has warned. If one ends by itself, the next pass requeues it. It looks as if it were over
+ * until then, at most 0.1 s, in which Slurm releases jobs that wait for its success; so one that has saved its work
+ * and succeeded is requeued here as soon as that is seen (docs/adr/0039-a-warned-job-that-ends-is-requeued.md).
  */
 #include "internal.h"
 
@@ -37,16 +37,20 @@ void dfrs_note_warned(const job_record_t *job)
 		count++;
 }
 
-static void requeue_if_ended(job_record_t *job)
+/* The agent looks at one that has failed: it restarts. */
+static void requeue_if_saved(job_record_t *job)
 {
-	bool by_slurm = IS_JOB_PENDING(job) || (job->job_state & JOB_REQUEUE);
+	bool is_marked = job->job_state & JOB_REQUEUE; /* Slurm requeues it */
 
-	if (!by_slurm && dfrs_ended_by_itself(job) && dfrs_continues_when_requeued(job) &&
-	    (dfrs_requeue_operation(job) == SLURM_SUCCESS))
-		last_job_update = time(NULL);
+	if (!IS_JOB_COMPLETE(job) || is_marked || !dfrs_continues_when_requeued(job) ||
+	    (dfrs_requeue_operation(job) != SLURM_SUCCESS))
+		return;
+	info("dfrs: job %u ended with 0 after the checkpoint signal: requeued, to continue from its checkpoint",
+	     job->job_id);
+	last_job_update = time(NULL);
 }
 
-bool dfrs_requeue_ended(void)
+bool dfrs_requeue_saved(void)
 {
 	time_t now = time(NULL);
 	uint32_t kept = 0;
@@ -62,21 +66,21 @@ bool dfrs_requeue_ended(void)
 			soon |= (now - entry.at < MAX_WAIT);
 			warned[kept++] = entry;
 		} else {
-			requeue_if_ended(job);
+			requeue_if_saved(job);
 		}
 	}
 	count = kept;
 	return soon;
 }
 
-bool dfrs_jobs_requeue_ended(void)
+bool dfrs_jobs_requeue_saved(void)
 {
 	bool soon;
 
 	if (!count)
 		return false;
 	dfrs_lock_write();
-	soon = dfrs_requeue_ended();
+	soon = dfrs_requeue_saved();
 	dfrs_unlock_write();
 	return soon;
 }

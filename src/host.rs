@@ -39,8 +39,8 @@ pub trait PluginHost: Send + 'static {
     fn lock_times(&self) -> LockTimes;
     /// Whether this slurmctld is the one that controls the cluster.
     fn is_primary(&self) -> bool;
-    /// Requeues the jobs that have ended after a warning. Returns whether others are likely to do so soon.
-    fn requeue_ended(&self) -> bool {
+    /// Requeues the jobs that have succeeded after a warning. Returns whether others are likely to do so soon.
+    fn requeue_saved(&self) -> bool {
         false
     }
     /// Writes to slurmctld's log.

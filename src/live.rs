@@ -87,8 +87,8 @@ impl PluginHost for SlurmctldHost {
         shim::is_primary()
     }
 
-    fn requeue_ended(&self) -> bool {
-        shim::jobs_requeue_ended()
+    fn requeue_saved(&self) -> bool {
+        shim::jobs_requeue_saved()
     }
 }
 

@@ -134,7 +134,7 @@ fn next_request(
 ) -> Option<RuntimeRequest> {
     let mut left = longest;
     loop {
-        let step = if host.requeue_ended() {
+        let step = if host.requeue_saved() {
             left.min(SHORT_TICK)
         } else {
             left

@@ -627,7 +627,7 @@ unsafe extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
-    pub fn dfrs_jobs_requeue_ended() -> bool;
+    pub fn dfrs_jobs_requeue_saved() -> bool;
 }
 unsafe extern "C" {
     pub fn dfrs_job_clear_begin_time(job_id: u32) -> ::std::os::raw::c_int;

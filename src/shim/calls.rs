@@ -447,13 +447,13 @@ pub fn job_requeue_warned(
     })
 }
 
-/// The same at once of all jobs that were warned since slurmctld started, and have ended by themselves since. Returns
-/// whether others are likely to end soon. O(jobs that were warned and run).
+/// The same at once of all jobs that were warned since slurmctld started, and have succeeded since. Returns whether
+/// others are likely to end soon. O(jobs that were warned and run).
 #[must_use]
-pub fn jobs_requeue_ended() -> bool {
+pub fn jobs_requeue_saved() -> bool {
     fence_pass();
     // SAFETY: takes slurmctld's locks, which this thread does not hold, and needs nothing else.
-    unsafe { bindings::dfrs_jobs_requeue_ended() }
+    unsafe { bindings::dfrs_jobs_requeue_saved() }
 }
 
 /// Ends what a node still runs of a pending job that slurmctld takes for not running.

@@ -1355,7 +1355,7 @@ static void dependencies(void)
 	print_gate("ended without a warning", JOB_COMPLETE);
 	dfrs_note_warned(job);
 	print_gate("runs", JOB_RUNNING);
-	printf("runs: %s\n", dfrs_jobs_requeue_ended() ? "ends soon" : "goes on");
+	printf("runs: %s\n", dfrs_jobs_requeue_saved() ? "ends soon" : "goes on");
 	print_gate("completing", JOB_COMPLETE | JOB_COMPLETING);
 	print_gate("completed later", JOB_COMPLETE);
 	dfrs_note_warned(job);
@@ -1372,12 +1372,12 @@ static void dependencies(void)
 	dfrs_note_warned(job);
 	wall_clock += 3600;
 	job->job_state = JOB_RUNNING;
-	printf("ran on: %s\n", dfrs_jobs_requeue_ended() ? "ends soon" : "goes on");
-	print_gate("ended later", JOB_FAILED);
+	printf("ran on: %s\n", dfrs_jobs_requeue_saved() ? "ends soon" : "goes on");
+	print_gate("succeeded later", JOB_COMPLETE);
 	dfrs_note_warned(job);
 	job->details->requeue = 0;
 	print_gate("not to be requeued", JOB_COMPLETE);
-	printf("then: %s\n", dfrs_jobs_requeue_ended() ? "ends soon" : "goes on");
+	printf("then: %s\n", dfrs_jobs_requeue_saved() ? "ends soon" : "goes on");
 }
 
 /* --- heterogeneous jobs ---------------------------------------------------------------------------------- */

@@ -543,11 +543,11 @@ fn warned_job_that_has_ended_is_requeued_before_dependencies_on_it_are_tested() 
         "completed later: left",
         "completed: requeued first",
         "marked by Slurm: left",
-        "failed: requeued first",
+        "failed: left",
         "cancelled: left",
         "completed in its next run: left",
         "ran on: goes on",
-        "ended later: requeued first",
+        "succeeded later: requeued first",
         "not to be requeued: left",
         "then: goes on",
     ] {
