@@ -45,7 +45,7 @@ dfrs_list_t dfrs_build_job_queue(bool clear_start, bool backfill)
 		said = true;
 		return list_create(xfree_ptr);
 	}
-	(void) dfrs_requeue_saved();
+	dfrs_requeue_saved();
 	queue = build_job_queue(clear_start, backfill);
 	pthread_mutex_lock(&hidden_lock);
 	count = list_delete_all(queue, is_hidden, NULL);

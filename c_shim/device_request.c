@@ -99,8 +99,10 @@ dfrs_spread_t dfrs_device_spread(const job_record_t *job)
 {
 	dfrs_spread_t spread = { .nodes = dfrs_device_nodes(job) };
 
-	if (job->details)
+	if (job->details) {
 		spread.tasks = dfrs_tasks_on_each(job, spread.nodes);
+		spread.overcommits = dfrs_overcommits(job->details);
+	}
 	return spread;
 }
 
@@ -109,7 +111,7 @@ uint64_t dfrs_devices_on_each(const dfrs_spread_t *spread, const gres_job_state_
 	if (asked->gres_per_node)
 		return asked->gres_per_node;
 	/* Slurm itself makes a number for the whole job of one for each task (_test_gres_cnt() of 22.05 to 26.05). */
-	if (asked->gres_per_task)
+	if (asked->gres_per_task && !spread->overcommits)
 		return asked->gres_per_task * spread->tasks;
 	return (spread->nodes && !(asked->gres_per_job % spread->nodes)) ? asked->gres_per_job / spread->nodes : 0;
 }
@@ -263,7 +265,17 @@ static int add_cpus(void *record, void *argument)
 	return 0;
 }
 
-/* CPUs on one of its nodes that a job holds which may have defaults: these may be others by now. 0: it holds none. */
+/* 0: they are not the same on all of its nodes. */
+static uint64_t cpus_on_each(const job_resources_t *resources)
+{
+	for (uint32_t host = 1; host < resources->nhosts; host++)
+		if (resources->cpus[host] != resources->cpus[0])
+			return 0;
+	return resources->cpus[0];
+}
+
+/* CPUs on each of its nodes that a job holds which may have defaults: these may be others by now. 0: it holds none, or
+ * its nodes differ. */
 static uint64_t held_cpus(const job_record_t *job)
 {
 	const job_resources_t *resources = held(job);
@@ -271,7 +283,7 @@ static uint64_t held_cpus(const job_record_t *job)
 	if (!resources || dfrs_whole_nodes(job->details->whole_node) || dfrs_constrains_cores(job->details) ||
 	    !dfrs_devices_any(job, may_default_cpus))
 		return 0;
-	return resources->cpus[0];
+	return cpus_on_each(resources);
 }
 
 uint32_t dfrs_device_cpus(const job_record_t *job)

@@ -53,24 +53,39 @@ void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *con
 typedef struct {
 	const job_record_t *job;
 	const bitstr_t *nodes; /* on which it is to start */
+	bool whole;	       /* it gets all devices there */
 } start_t;
 
-/* Devices without a type may be of any. */
+/* Devices without a type may be of any, and parts of them (shards) are not asked for. */
 static int is_same_kind(void *record, void *argument)
 {
 	const gres_state_t *state = record, *other = argument;
 	uint32_t type = ((const gres_job_state_t *) state->gres_data)->type_id;
 	uint32_t others = ((const gres_job_state_t *) other->gres_data)->type_id;
 
-	return (state->plugin_id == other->plugin_id) && (!type || !others || (type == others));
+	return gres_id_shared(other->config_flags) ||
+	       ((state->plugin_id == other->plugin_id) && (!type || !others || (type == others)));
+}
+
+static dfrs_list_t held_by(const job_record_t *job)
+{
+	return job->gres_list_alloc ? job->gres_list_alloc : job->gres_list_req;
 }
 
 static int is_held_by(void *record, void *argument)
 {
-	const job_record_t *job = argument;
-	dfrs_list_t held = job->gres_list_alloc ? job->gres_list_alloc : job->gres_list_req;
+	dfrs_list_t held = held_by(argument);
 
 	return held && list_find_first_ro(held, is_same_kind, record);
+}
+
+static bool holds_what_is_wanted(job_record_t *job, const start_t *start)
+{
+	dfrs_list_t held = held_by(job);
+
+	if (start->whole)
+		return held && list_count(held);
+	return list_find_first_ro(start->job->gres_list_req, is_held_by, job);
 }
 
 static int still_uses(void *record, void *argument)
@@ -80,16 +95,16 @@ static int still_uses(void *record, void *argument)
 
 	return (job != start->job) && IS_JOB_COMPLETING(job) && job->node_bitmap_cg &&
 	       bit_overlap_any(job->node_bitmap_cg, (bitstr_t *) start->nodes) &&
-	       list_find_first_ro(start->job->gres_list_req, is_held_by, job);
+	       holds_what_is_wanted(job, start);
 }
 
-bool dfrs_devices_still_used(const job_record_t *job, const dfrs_place_t *places, uint32_t count)
+bool dfrs_devices_still_used(const job_record_t *job, const dfrs_place_t *places, uint32_t count, bool whole)
 {
 	bitstr_t *nodes;
-	start_t start = { .job = job };
+	start_t start = { .job = job, .whole = whole || dfrs_whole_nodes(job->details->whole_node) };
 	bool used;
 
-	if (!job->gres_list_req || !cg_node_bitmap)
+	if ((!job->gres_list_req && !start.whole) || !cg_node_bitmap)
 		return false;
 	nodes = bit_alloc(node_record_count);
 	for (uint32_t i = 0; i < count; i++)
@@ -108,6 +123,7 @@ struct dfrs_devices {
 	job_record_t *job;
 	dfrs_spread_t spread;
 	char *cpus_per_tres, *mem_per_tres;
+	dfrs_list_t list; /* of the kinds below */
 	dfrs_list_t sums; /* of kinds, by which Slurm counts CPUs */
 	struct {
 		gres_job_state_t *asked;
@@ -160,15 +176,21 @@ dfrs_devices_t *dfrs_devices_ask(job_record_t *job)
 	job->cpus_per_tres = job->mem_per_tres = NULL;
 	devices->sums = job->gres_list_req_accum;
 	job->gres_list_req_accum = NULL;
-	(void) list_for_each(job->gres_list_req, ask_on_each_node, devices);
+	devices->list = job->gres_list_req;
+	(void) list_for_each(devices->list, ask_on_each_node, devices);
 	return devices;
 }
 
 void dfrs_devices_restore(dfrs_devices_t *devices)
 {
+	bool is_there;
+
 	if (!devices)
 		return;
-	for (uint32_t i = 0; i < devices->count; i++)
+	/* A job that starts on whole nodes has another list then, and this one is freed (_handle_exclusive_gres() and
+	 * select_nodes() of 22.05 to 26.05). */
+	is_there = (devices->job->gres_list_req == devices->list);
+	for (uint32_t i = 0; is_there && (i < devices->count); i++)
 		put_numbers(devices->kinds[i].asked, &devices->kinds[i].was);
 	xfree(devices->job->cpus_per_tres);
 	xfree(devices->job->mem_per_tres);

@@ -82,10 +82,14 @@ static bool licences_free(job_record_t *job, time_t now)
 	return false;
 }
 
-/* Slurm takes a dependency that has come true off for good. */
+/* Slurm takes a dependency that has come true off for good. Jobs end only while the lock is not held. */
 static bool is_independent(job_record_t *job)
 {
-	(void) dfrs_requeue_saved();
+	static uint64_t turn;
+
+	if (turn != dfrs_lock_generation())
+		dfrs_requeue_saved();
+	turn = dfrs_lock_generation();
 	return job_independent(job);
 }
 

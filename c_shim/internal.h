@@ -112,9 +112,9 @@ uint32_t dfrs_threads(const node_record_t *node);
 /* Whether the job defines how its tasks lie on cores: --threads-per-core (--hint=nomultithread),
  * --ntasks-per-core. */
 bool dfrs_constrains_cores(const dfrs_details_t *details);
-/* CPUs that a task holds where cores have so many threads: -c, or more that its devices bring, and of a job that is not to use all threads of its
- * cores or is to have tasks alone on theirs those of all the cores that -c takes, as select/cons_tres counts and srun
- * inside the job expects (dist_tasks() of 22.05 and 24.11). */
+/* CPUs that a task holds where cores have so many threads: -c, or those that its devices bring if these are more. Of a
+ * job that is not to use all threads of its cores, or is to have tasks alone on theirs, those of all the cores that -c
+ * takes, as select/cons_tres counts and srun inside the job expects (dist_tasks() of 22.05 to 26.05). */
 uint32_t dfrs_cpus_per_task(const job_record_t *job, uint32_t threads);
 /* CPUs that so many tasks of the job hold on one node: whole cores, if it constrains them. */
 uint32_t dfrs_cpus_of_tasks(const job_record_t *job, uint32_t threads, uint32_t tasks);
@@ -163,6 +163,7 @@ void dfrs_devices_asked(const job_record_t *job, dfrs_device_visitor_t visit, vo
 /* How many nodes a job with devices gets or has, and how many tasks on each; 0: that is open. */
 typedef struct {
 	uint32_t nodes, tasks;
+	bool overcommits; /* more tasks than CPUs: these are not its tasks then, but what Slurm counts CPUs by */
 } dfrs_spread_t;
 dfrs_spread_t dfrs_device_spread(const job_record_t *job);
 /* The nodes of dfrs_device_spread(); also 0: it asks for no devices. */
@@ -195,9 +196,9 @@ bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked);
 
 /* Those that the node has; a read lock suffices. */
 void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *context);
-/* Whether another job is ending on one of these nodes that has or had devices of a kind that the job asks for: Slurm
- * counts them as free already. O(jobs) if any job is ending there. */
-bool dfrs_devices_still_used(const job_record_t *job, const dfrs_place_t *places, uint32_t count);
+/* Whether another job is ending on one of these nodes that has or had devices of a kind that the job asks for, or any
+ * if it gets whole nodes: Slurm counts them as free already. O(jobs) if any job is ending there. */
+bool dfrs_devices_still_used(const job_record_t *job, const dfrs_place_t *places, uint32_t count, bool whole);
 /* Has Slurm give the job as many on each node, and nothing else with them, until it is restored. NULL: it asks for
  * none. Needs the write locks. */
 typedef struct dfrs_devices dfrs_devices_t;
@@ -281,7 +282,7 @@ bool dfrs_is_begin_of_requeue(const job_record_t *job);
 /* DFRS has warned the job. */
 void dfrs_note_warned(const job_record_t *job);
 /* As dfrs_jobs_requeue_saved(). */
-bool dfrs_requeue_saved(void);
+void dfrs_requeue_saved(void);
 
 /* cores.c: sets, of a job's bits from `first` on, which are those of the node's `count` cores, as many as hold its
  * CPUs there. Needs the write locks. */

@@ -395,7 +395,7 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 	if (!is_as_planned(job, places, count, whole))
 		return ESLURM_BAD_TASK_COUNT;
 	/* Its holder may have ended since the caller looked. */
-	if (dfrs_devices_still_used(job, places, count))
+	if (dfrs_devices_still_used(job, places, count, whole))
 		return ESLURM_NODES_BUSY;
 	rc = fill_layout(layout, job, places, count, whole);
 	if (rc)

@@ -5,6 +5,7 @@
  * and succeeded is requeued here as soon as that is seen (docs/adr/0039-a-warned-job-that-ends-is-requeued.md).
  */
 #include "internal.h"
+#include "withhold.h"
 
 #include <stdatomic.h>
 
@@ -17,7 +18,7 @@ typedef struct {
 	time_t at;
 } warned_t;
 
-/* All under the write locks; whether there are some may be looked at without. */
+/* Changed under the write locks; whether there are some may be looked at without. */
 static warned_t *warned;
 static uint32_t size;
 static _Atomic uint32_t count;
@@ -42,45 +43,56 @@ static void requeue_if_saved(job_record_t *job)
 {
 	bool is_marked = job->job_state & JOB_REQUEUE; /* Slurm requeues it */
 
-	if (!IS_JOB_COMPLETE(job) || is_marked || !dfrs_continues_when_requeued(job) ||
-	    (dfrs_requeue_operation(job) != SLURM_SUCCESS))
+	if (!IS_JOB_COMPLETE(job) || is_marked || (dfrs_job_withheld(job) != DFRS_WITHHOLDS_JOB) ||
+	    !dfrs_continues_when_requeued(job) || (dfrs_requeue_operation(job) != SLURM_SUCCESS))
 		return;
 	info("dfrs: job %u ended with 0 after the checkpoint signal: requeued, to continue from its checkpoint",
 	     job->job_id);
 	last_job_update = time(NULL);
+	schedule_job_save(); /* has a lock of its own */
 }
 
-bool dfrs_requeue_saved(void)
+/* In the run in which it was warned. */
+static bool still_runs(const warned_t *entry, const job_record_t *job)
 {
-	time_t now = time(NULL);
+	return job && (job->restart_cnt == entry->run) && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job));
+}
+
+void dfrs_requeue_saved(void)
+{
 	uint32_t kept = 0;
-	bool soon = false;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const warned_t entry = warned[i];
 		job_record_t *job = dfrs_find_job(entry.job_id);
 
-		if (!job || (job->restart_cnt != entry.run))
-			continue;
-		if (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) {
-			soon |= (now - entry.at < MAX_WAIT);
+		if (still_runs(&entry, job))
 			warned[kept++] = entry;
-		} else {
+		else if (job && (job->restart_cnt == entry.run))
 			requeue_if_saved(job);
-		}
 	}
 	count = kept;
-	return soon;
 }
 
 bool dfrs_jobs_requeue_saved(void)
 {
-	bool soon;
+	bool some_ended = false, some_end_soon = false;
+	time_t now = time(NULL);
 
 	if (!count)
 		return false;
-	dfrs_lock_write();
-	soon = dfrs_requeue_saved();
-	dfrs_unlock_write();
-	return soon;
+	dfrs_lock_read();
+	for (uint32_t i = 0; i < count; i++) {
+		bool runs = still_runs(&warned[i], dfrs_find_job(warned[i].job_id));
+
+		some_ended |= !runs;
+		some_end_soon |= runs && (now - warned[i].at < MAX_WAIT);
+	}
+	dfrs_unlock_read();
+	if (some_ended) {
+		dfrs_lock_write();
+		dfrs_requeue_saved();
+		dfrs_unlock_write();
+	}
+	return some_end_soon;
 }

@@ -87,6 +87,8 @@ static void numbers_of_all_nodes(void)
 
 static void numbers_of_tasks(void)
 {
+	gres_job_state_t *asked;
+
 	ask_for("gpu", 4, 2, 2)->gres_per_task = 3;
 	print_job("3 for each of two on two nodes");
 	ask_for("gpu", 3, 2, 2)->gres_per_task = 1;
@@ -99,6 +101,12 @@ static void numbers_of_tasks(void)
 	find_job_record(1)->bit_flags = 0;
 	find_job_record(1)->details->ntasks_per_node = 2;
 	print_job("2 for each where nodes make tasks");
+	asked = ask_for("gpu", 8, 1, 1);
+	asked->gres_per_task = 1;
+	asked->gres_per_job = 8;
+	find_job_record(1)->details->overcommit = 1;
+	print_job("1 for each of eight that share CPUs");
+	find_job_record(1)->details->overcommit = 0;
 }
 
 static void numbers(void)
@@ -242,9 +250,14 @@ static void print_asked(const char *what, const job_record_t *job)
 		       asked->mem_per_gres, asked->cpus_per_gres, asked->ntasks_per_gres);
 }
 
+/* Whether the job has another list of devices then, as one that gets whole nodes. */
+static bool replaces_list;
+
 /* In place of Slurm's, which finds no room. */
-static int find_no_room(const job_record_t *job)
+static int find_no_room(job_record_t *job)
 {
+	if (replaces_list)
+		job->gres_list_req = add_devices(NULL, "gpu", xmalloc(sizeof(gres_job_state_t)));
 	print_asked("asked of Slurm", job);
 	if (job->details->orig_cpus_per_task == NO_VAL16)
 		printf("Slurm would add DefCpuPerGPU\n");
@@ -311,6 +324,12 @@ static void start(void)
 	(void) ask_with_defaults();
 	find_job_record(1)->bit_flags |= JOB_MEM_SET;
 	print_start("with defaults", places, 2);
+	asked = ask_for("gpu", 4, 2, 2);
+	asked->gres_per_task = 3;
+	asked->gres_per_job = 12;
+	replaces_list = true;
+	print_start("on whole nodes", places, 2);
+	printf("the list before: node %" PRIu64 " task %" PRIu64 "\n", asked->gres_per_node, asked->gres_per_task);
 }
 
 /* Another job has ended on the second node since the last look. */
@@ -346,6 +365,10 @@ static void ending(void)
 	print_start("of its type", places, 2);
 	ask_for("nic", 4, 2, 2)->gres_per_node = 1;
 	print_start("of another kind", places, 2);
+	FREE_NULL_LIST(find_job_record(1)->gres_list_req);
+	print_start("without devices", places, 2);
+	find_job_record(1)->details->whole_node = 1;
+	print_start("on whole nodes", places, 2);
 }
 
 int main(int argc, char **argv)

@@ -28,6 +28,7 @@ fn devices_of_whole_jobs_are_counted_on_each_node_where_nodes_are_fixed() {
             "1 for each of four on one node: 4*1 on 1-1 memory 1000 gpu:4",
             &format!("1 for each on any nodes: {open}"),
             "2 for each where nodes make tasks: 2*1 on 1-3 memory 1000 gpu:4",
+            "1 for each of eight that share CPUs: 1*1 on 1-1 memory 1000 gpu:8",
         ],
     );
 }
@@ -97,6 +98,10 @@ fn slurm_is_asked_for_devices_of_each_node_and_only_for_places_they_were_counted
             "asked of Slurm: node 2 job 0 task 0 socket 0 memory 1 CPUs 0 tasks 65534",
             "with defaults: busy",
             "afterwards: node 2 job 0 task 0 socket 0 memory 0 CPUs 0 tasks 65534",
+            "asked of Slurm: node 0 job 0 task 0 socket 0 memory 0 CPUs 0 tasks 0",
+            "on whole nodes: busy",
+            "afterwards: node 0 job 0 task 0 socket 0 memory 0 CPUs 0 tasks 0",
+            "the list before: node 6 task 0",
         ]
     );
 }
@@ -119,6 +124,8 @@ fn no_job_starts_where_one_that_had_the_same_kind_of_device_is_ending() {
             "of its type",
             "asked of Slurm",
             "of another kind",
+            "without devices",
+            "on whole nodes",
         ]
     );
 }

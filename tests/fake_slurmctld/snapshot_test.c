@@ -21,6 +21,7 @@
 #include "client_view.h"
 
 #include "internal.h"
+#include "withhold.h"
 
 #include <stdio.h>
 
@@ -1322,6 +1323,14 @@ static void grace(void)
 
 /* --- dependencies ----------------------------------------------------------------------------------------- */
 
+static int all_withheld = DFRS_WITHHOLDS_JOB;
+
+/* backfill.c is none of this program's. */
+int dfrs_job_withheld(const void *record)
+{
+	return all_withheld;
+}
+
 static unsigned requeued_by_then;
 
 static void note_requeued(void)
@@ -1378,6 +1387,10 @@ static void dependencies(void)
 	job->details->requeue = 0;
 	print_gate("not to be requeued", JOB_COMPLETE);
 	printf("then: %s\n", dfrs_jobs_requeue_saved() ? "ends soon" : "goes on");
+	job->details->requeue = 1;
+	dfrs_note_warned(job);
+	all_withheld = DFRS_WITHHOLDS_NOTHING;
+	print_gate("DFRS is off", JOB_COMPLETE);
 }
 
 /* --- heterogeneous jobs ---------------------------------------------------------------------------------- */

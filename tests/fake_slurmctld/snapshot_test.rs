@@ -550,6 +550,7 @@ fn warned_job_that_has_ended_is_requeued_before_dependencies_on_it_are_tested() 
         "succeeded later: requeued first",
         "not to be requeued: left",
         "then: goes on",
+        "DFRS is off: left",
     ] {
         assert_has(&lines, line);
     }
