@@ -123,6 +123,7 @@ is_unmanaged() {
 }
 
 @test "checkpoint job moves to another node and continues from its checkpoint" {
+	controller rm -f /home/alice/move.checkpoint /home/alice/move.report # of an earlier try
 	stay=$(submit --ntasks=1 --nodelist=n1 --mem=500 --comment=dfrs:never -- "$burn --work 120 --rate $rate")
 	wait_for_state "$stay" RUNNING 30
 	move=$(submit --ntasks=1 --exclude=n3,n4 --mem=400 --comment=dfrs:checkpoint --signal=B:USR1@3 -- \
