@@ -71,7 +71,8 @@ impl HeldByOthers {
     }
 
     /// Takes the jobs as they ran, from start to finish, each task on a node of its own: the first ones that have room
-    /// then, else those that have most. `records` are in the order of the trace. O(n (log n + nodes log nodes)).
+    /// then, else together where there is room, else where most is left. `records` are in the order of the trace.
+    /// O(n (log n + nodes log nodes + tasks)).
     #[must_use]
     pub fn recorded(trace: &Trace, records: &[JobRecord], nodes: u32) -> Self {
         let mut tracker = Tracker::new(trace, nodes);
@@ -169,24 +170,31 @@ fn held_by(changes: &[HeldChange], nodes: u32) -> u128 {
     sum
 }
 
-/// A node for each task of the job, and whether there is room for all. O(n log n).
+/// A node for each task of the job, and whether there is room for all. O(nodes log nodes + tasks).
 fn own_nodes(job: &TraceJob, all: &[NodeAmounts], held: &[NodeAmounts]) -> (Vec<NodeIndex>, bool) {
     let task = NodeAmounts::of_task(job);
     let node = |position: usize| NodeIndex(u32::try_from(position).unwrap_or(u32::MAX));
     let free = |position: usize| all[position].left_by(held[position]);
     let tasks = job.tasks as usize;
-    let with_room = (0..all.len()).filter(|position| free(*position).holds(task) > 0);
-    let mut nodes: Vec<usize> = with_room.take(tasks).collect();
-    let is_room = nodes.len() == tasks;
-    if !is_room {
-        let mut others: Vec<usize> = (0..all.len())
-            .filter(|position| nodes.binary_search(position).is_err())
-            .collect();
-        others.sort_by_key(|position| std::cmp::Reverse(free(*position).cpu));
-        let missing = tasks - nodes.len();
-        nodes.extend(others.into_iter().take(missing));
+    let counts = || (0..all.len()).map(|position| (position, free(position).holds(task) as usize));
+    let with_room = counts().filter(|(_, count)| *count > 0);
+    let own = with_room.map(|(position, _)| position);
+    // Where nodes do not suffice, tasks are together.
+    let together = counts()
+        .flat_map(|(position, count)| std::iter::repeat_n(position, count.saturating_sub(1)));
+    let mut nodes: Vec<usize> = own.chain(together).take(tasks).collect();
+    let missing = tasks - nodes.len();
+    if missing > 0 {
+        let left = |(position, count): (usize, usize)| {
+            let cpu = task.cpu.saturating_mul(count as u64);
+            (position, free(position).cpu.saturating_sub(cpu))
+        };
+        let mut others: Vec<(usize, u64)> = counts().map(left).collect();
+        others.sort_by_key(|(_, cpu)| std::cmp::Reverse(*cpu));
+        let again = others.into_iter().map(|(position, _)| position).cycle();
+        nodes.extend(again.take(missing));
     }
-    (nodes.into_iter().map(node).collect(), is_room)
+    (nodes.into_iter().map(node).collect(), missing == 0)
 }
 
 /// Follows what is held.
@@ -306,6 +314,34 @@ mod tests {
         // More than a whole node is not held: 0.25 less for 5 s.
         let used = 0.5 * 95.0 + 0.75 * 50.0 + 0.5 * 10.0 + 0.5 * 10.0 - 0.25 * 5.0;
         assert!((held.utilization() - used / 200.0).abs() < 1e-9);
+    }
+
+    /// Percent of the CPU of each node that is held while the one job of this line runs, and whether it has room.
+    fn held_by_one(line: &str, nodes: u32) -> (Vec<u64>, bool) {
+        let trace = read(line.as_bytes(), Model::Processors, true).expect("a trace");
+        let record = JobRecord {
+            start: Time::from_seconds(5),
+            finish: Time::from_seconds(15),
+            ..JobRecord::default()
+        };
+        let held = HeldByOthers::recorded(&trace.trace, std::slice::from_ref(&record), nodes);
+        let mut percent = vec![0; nodes as usize];
+        let changes = held.changes().iter();
+        for change in changes.take_while(|change| change.time == record.start) {
+            percent[change.node.index()] = change.cpu.0 * 100 / NODE_CPU.0;
+        }
+        (percent, held.without_room() == 0)
+    }
+
+    #[test]
+    fn tasks_are_held_together_when_they_are_more_than_nodes() {
+        assert_eq!(held_by_one("a,0,5,0.25,0.1,10\n", 2), (vec![100, 25], true));
+        assert_eq!(
+            held_by_one("a,0,3,0.75,0.1,10\n", 2),
+            (vec![100, 75], false)
+        );
+        // Memory bounds how many are together; the rest has CPU.
+        assert_eq!(held_by_one("a,0,4,0.25,0.9,10\n", 2), (vec![50, 50], false));
     }
 
     #[test]
