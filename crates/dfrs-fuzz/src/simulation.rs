@@ -82,7 +82,7 @@ fn simulation_input(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, SimSe
     };
     for id in 0..bytes.int_in_range(1..=MAX_SIZE)? {
         let job = job(bytes, id, settings.nodes, all_move)?;
-        if never_fits(&job, &scheduler, settings.nodes).is_none() {
+        if never_fits(&job, &scheduler, settings.nodes, None).is_none() {
             trace.jobs.push(job);
         }
     }

@@ -163,10 +163,11 @@ fn dump(source: &TraceSource, input: impl BufRead) -> Result<(Trace, String), St
 /// Leaves out the jobs that some of the policies can never start, so that all get the same jobs.
 fn drop_unschedulable(trace: &mut Trace, policies: &[Scheduler], nodes: u32) -> Vec<String> {
     let mut dropped = Vec::new();
+    let gpu_nodes = trace.gpu_nodes;
     trace.jobs.retain(|job| {
         let why = policies
             .iter()
-            .find_map(|policy| never_fits(job, policy, nodes));
+            .find_map(|policy| never_fits(job, policy, nodes, gpu_nodes));
         if let Some(why) = &why {
             dropped.push(format!(
                 "job {} does not fit on {nodes} nodes ({why})",

@@ -9,7 +9,7 @@ use dfrs_sim::{Overload, Scheduler, never_fits};
 /// How many jobs the search for the bound may look at where jobs pile up: that takes some minutes.
 const MAX_JOB_VISITS: f64 = 1e10;
 
-/// A machine that is too small, if any of the policies shares its nodes: batch schedulers are fast on any.
+/// A machine that is too small, if any of the policies is of DFRS; batch schedulers alone run on any.
 /// `period` is the time between remaps where it is not the policies' own.
 pub(crate) fn of(
     trace: &Trace,
@@ -26,7 +26,7 @@ pub(crate) fn of(
     Overload::of(trace, nodes, shortest, |job: &TraceJob, nodes| {
         policies
             .iter()
-            .all(|policy| never_fits(job, policy, nodes).is_none())
+            .all(|policy| never_fits(job, policy, nodes, trace.gpu_nodes).is_none())
     })
 }
 

@@ -21,7 +21,6 @@ use serde::Serialize;
 
 use crate::input::source::{self, ReplaySource};
 use crate::replay::ReplayOptions;
-pub use groups::MAX_SHORT;
 use groups::TrialGroup;
 use rows::TrialGroupRows;
 use verdict::TrialVerdict;

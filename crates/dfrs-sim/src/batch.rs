@@ -6,6 +6,7 @@ mod conservative;
 mod core_ranges;
 mod core_rows;
 mod core_shares;
+mod empty_nodes;
 mod gang;
 mod machine;
 mod node_amounts;
@@ -32,6 +33,7 @@ use oversubscribed::CorePartitions;
 use places::Places;
 use queue::Queue;
 
+pub(crate) use empty_nodes::EmptyNodeCounts;
 pub(crate) use node_amounts::NodeAmounts;
 
 /// A batch scheduler.

@@ -2,7 +2,7 @@
 
 use dfrs_core::Policy;
 
-use crate::batch::NodeAmounts;
+use crate::batch::EmptyNodeCounts;
 use crate::coupling::CouplingLoss;
 use crate::error::SimulationError;
 use crate::held::HeldByOthers;
@@ -11,37 +11,33 @@ use crate::outcome::SimOutcome;
 use crate::scheduler::Scheduler;
 use crate::settings::SimSettings;
 use crate::sink::{OnJobEnd, Sink};
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceJob};
 use crate::{batch, world};
 
-/// Why the job can never start under the scheduler on so many nodes; `None` if it can.
+/// Why the job can never start under the scheduler on so many nodes, of which so many have GPUs (none: all); `None` if it
+/// can. O(1).
 ///
 /// A batch scheduler gives each task a node of its own, or whole CPUs and memory if it shares nodes; DFRS
 /// puts several tasks on one node where memory allows.
 #[must_use]
 pub fn never_fits(
-    job: &crate::trace::TraceJob,
+    job: &TraceJob,
     scheduler: &Scheduler,
     nodes: u32,
+    gpu_nodes: Option<u32>,
 ) -> Option<String> {
     match scheduler {
         Scheduler::Batch(batch) if batch.shares_nodes() => {
-            let on_each = batch.empty_node().holds(NodeAmounts::of_task(job));
-            let all = u64::from(on_each) * u64::from(nodes);
-            (all < u64::from(job.tasks)).then(|| {
-                format!(
-                    "of its {} tasks {all} have CPUs and memory of their own",
-                    job.tasks
-                )
-            })
+            EmptyNodeCounts::new(nodes, gpu_nodes, batch.empty_node()).shortage(job)
         }
         Scheduler::Batch(_) if job.tasks > nodes => Some(format!(
             "it has {} tasks, each on a node of its own",
             job.tasks
         )),
-        Scheduler::Dfrs(_) if !job.fits_shared(nodes) => {
-            Some(format!("the memory of its {} tasks is too much", job.tasks))
-        }
+        Scheduler::Dfrs(_) if !job.fits_shared(nodes, gpu_nodes) => Some(format!(
+            "the memory or the GPUs of its {} tasks are too much",
+            job.tasks
+        )),
         _ => None,
     }
 }
@@ -111,7 +107,7 @@ fn all_fit(
     settings: &SimSettings,
 ) -> Result<(), SimulationError> {
     for job in &trace.jobs {
-        if let Some(why) = never_fits(job, scheduler, settings.nodes) {
+        if let Some(why) = never_fits(job, scheduler, settings.nodes, trace.gpu_nodes) {
             let (id, nodes) = (job.id.clone(), settings.nodes);
             return Err(SimulationError::NeverFits { id, nodes, why });
         }

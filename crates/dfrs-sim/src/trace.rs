@@ -41,6 +41,10 @@ pub const NODE_MEMORY: Bytes = Bytes(1_000_000_000_000);
 /// whole ones, as the trace says.
 pub const NODE_GPUS: Amount = Amount(1_000_000);
 
+/// The longest time limit of a short job: what a partition for short jobs usually allows (`MaxTime=60`).
+/// The same run time, where a job has no limit.
+pub const MAX_SHORT: Span = Span::from_seconds(3600);
+
 /// CPUs of a simulated node where nothing else is said: the nodes of the TPDS paper are quad-core.
 pub const NODE_CPUS: u32 = 4;
 
@@ -139,12 +143,24 @@ impl TraceJob {
         }
     }
 
-    /// Whether its tasks fit on so many empty nodes, several on one node where memory allows.
+    /// Whether its tasks fit on so many empty nodes, of which so many have GPUs (none: all), several on one node where
+    /// memory allows.
     #[must_use]
-    pub fn fits_shared(&self, nodes: u32) -> bool {
+    pub fn fits_shared(&self, nodes: u32, gpu_nodes: Option<u32>) -> bool {
         let by = |all: u64, each: u64| all.checked_div(each).unwrap_or(u64::MAX);
         let per_node = by(NODE_MEMORY.0, self.memory.0).min(by(NODE_GPUS.0, self.gpus.0));
+        let nodes = match self.gpus {
+            Amount(0) => nodes,
+            _ => gpu_nodes.map_or(nodes, |with_gpus| with_gpus.min(nodes)),
+        };
         per_node.saturating_mul(u64::from(nodes)) >= u64::from(self.tasks)
+    }
+
+    /// Whether a partition for short jobs takes it: its time limit, or without one its run time, is at most
+    /// [`MAX_SHORT`]. That does not depend on what the scheduler knows of run times.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.estimate.unwrap_or(self.runtime) <= MAX_SHORT
     }
 
     /// CPU need of all tasks, in nodes.

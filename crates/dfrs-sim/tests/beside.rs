@@ -173,7 +173,7 @@ proptest! {
         let easy = Scheduler::Batch(Batch::EasyShared);
         let fits = |trace: &Trace| {
             let mut trace = trace.clone();
-            trace.jobs.retain(|job| dfrs_sim::never_fits(job, &easy, NODES).is_none());
+            trace.jobs.retain(|job| dfrs_sim::never_fits(job, &easy, NODES, None).is_none());
             trace
         };
         let theirs = fits(&theirs);

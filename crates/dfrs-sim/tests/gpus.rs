@@ -62,8 +62,8 @@ fn gpu_job_starts_on_restricted_cores_when_others_have_the_rest() {
 fn job_without_gpus_never_fits_when_it_needs_restricted_cores() {
     let wide = gpu_trace("a,0,1,1,0.1,100,0\nb,0,1,1,0.1,100,1\n");
     let scheduler = "EASY/restricted".parse().expect("a scheduler");
-    assert!(dfrs_sim::never_fits(&wide.jobs[0], &scheduler, 1).is_some());
-    assert!(dfrs_sim::never_fits(&wide.jobs[1], &scheduler, 1).is_none());
+    assert!(dfrs_sim::never_fits(&wide.jobs[0], &scheduler, 1, None).is_some());
+    assert!(dfrs_sim::never_fits(&wide.jobs[1], &scheduler, 1, None).is_none());
 }
 
 #[test]
@@ -83,17 +83,26 @@ fn jobs_wait_for_gpus_that_others_hold() {
 
 #[test]
 fn gpu_jobs_run_on_the_nodes_that_have_gpus() {
-    let mut three = gpu_trace(
-        "a,0,1,0.1,0.1,100,1\nb,0,1,0.1,0.1,100,1\nc,0,1,0.1,0.1,100,1\nd,0,3,1,0.1,100,0\n",
-    );
-    three.gpu_nodes = Some(1);
     for scheduler in [
         "FCFS/shared",
         "EASY/shared",
         "Conservative/shared",
         "EASY/gang2",
+        "EASY/force2",
+        "EASY/suspend",
+        "EASY/restricted",
         "GreedyP*/OPT=MIN",
     ] {
+        // Without GPUs it has what is not restricted.
+        let cpu = if scheduler == "EASY/restricted" {
+            0.75
+        } else {
+            1.0
+        };
+        let mut three = gpu_trace(&format!(
+            "a,0,1,0.1,0.1,100,1\nb,0,1,0.1,0.1,100,1\nc,0,1,0.1,0.1,100,1\nd,0,3,{cpu},0.1,100,0\n"
+        ));
+        three.gpu_nodes = Some(1);
         let run = common::run(&three, scheduler, settings(3));
         assert!(
             run.violations.is_empty(),
@@ -117,7 +126,29 @@ fn job_for_more_gpus_than_all_nodes_have_never_fits() {
     let wide = gpu_trace("a,0,3,0.1,0.1,100,0.6\n");
     for scheduler in ["EASY/shared", "default"] {
         let scheduler = scheduler.parse().expect("a scheduler");
-        assert!(dfrs_sim::never_fits(&wide.jobs[0], &scheduler, 2).is_some());
-        assert!(dfrs_sim::never_fits(&wide.jobs[0], &scheduler, 3).is_none());
+        assert!(dfrs_sim::never_fits(&wide.jobs[0], &scheduler, 2, None).is_some());
+        assert!(dfrs_sim::never_fits(&wide.jobs[0], &scheduler, 3, None).is_none());
     }
+}
+
+#[test]
+fn job_never_fits_when_the_nodes_with_gpus_are_too_few() {
+    let two = gpu_trace("a,0,2,0.1,0.1,100,1\nb,0,2,1,0.1,100,0\n");
+    let never = |job: usize, scheduler: &str, gpu_nodes| {
+        let scheduler = scheduler.parse().expect("a scheduler");
+        dfrs_sim::never_fits(&two.jobs[job], &scheduler, 3, gpu_nodes)
+    };
+    let batches = ["EASY/shared", "EASY/gang2", "EASY/force2", "EASY/suspend"];
+    for scheduler in batches.into_iter().chain(["EASY/restricted"]) {
+        let why = never(0, scheduler, Some(1)).expect("one node has GPUs");
+        assert_eq!(why, "of its 2 tasks 1 have GPUs of their own");
+        assert_eq!(never(0, scheduler, Some(2)), None);
+    }
+    let why = never(0, "default", Some(1)).expect("one node has GPUs");
+    assert!(why.contains("GPUs of its 2 tasks"), "{why}");
+    assert_eq!(never(0, "default", Some(2)), None);
+    // Cores are restricted where there are GPUs only.
+    assert_eq!(never(1, "EASY/restricted", Some(1)), None);
+    let why = never(1, "EASY/restricted", Some(2)).expect("one whole node is open");
+    assert!(why.contains("1 have CPUs that are not restricted"), "{why}");
 }

@@ -98,6 +98,22 @@ fn short_job_suspends_a_long_one_when_no_core_is_idle() {
 }
 
 #[test]
+fn job_with_a_long_limit_suspends_none_when_its_run_time_is_known() {
+    let header = "id,submit,tasks,cpu,mem,runtime,limit\n";
+    let lines = format!("{header}long,0,1,1,0.5,8000,9000\nbrief,100,1,1,0.5,600,9000\n");
+    let trace = common::trace(&lines);
+    for estimates in BOTH {
+        let settings = SimSettings {
+            estimates,
+            ..common::settings(1)
+        };
+        let run = common::run(&trace, "EASY/suspend", settings);
+        let expected = [(0.0, 8000.0), (8000.0, 8600.0)];
+        assert_eq!(common::times(&run.outcome), expected, "{estimates:?}");
+    }
+}
+
+#[test]
 fn short_job_waits_when_suspended_jobs_keep_the_memory() {
     let header = "id,submit,tasks,cpu,mem,runtime,limit\n";
     let lines = format!("{header}long,0,1,1,0.6,8000,9000\nshort,100,1,1,0.5,600,3600\n");

@@ -216,7 +216,7 @@ fn job_is_refused_when_it_exceeds_the_empty_machine() {
         TraceJob::new("1", Time::ZERO, tasks, cpu, Bytes(memory), Span::ZERO)
     };
     let scheduler = "EASY/shared".parse().expect("a scheduler");
-    let never = |tasks, memory| dfrs_sim::never_fits(&job(tasks, memory), &scheduler, 2);
+    let never = |tasks, memory| dfrs_sim::never_fits(&job(tasks, memory), &scheduler, 2, None);
     assert_eq!(never(8, NODE_MEMORY.0 / 4), None);
     assert!(never(9, 0).is_some_and(|why| why.contains("8 have CPUs")));
     assert!(never(3, NODE_MEMORY.0).is_some());

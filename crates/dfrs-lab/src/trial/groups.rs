@@ -1,12 +1,8 @@
 //! Kinds of jobs that gain or lose by different things.
 
-use dfrs_core::{Amount, Span};
-use dfrs_sim::trace::{Trace, TraceJob};
+use dfrs_core::Amount;
+use dfrs_sim::trace::{MAX_SHORT, Trace, TraceJob};
 use serde::Serialize;
-
-/// The longest time limit of a short job: what a partition for short jobs usually allows (`MaxTime=60`).
-/// The same run time, where a job has no limit.
-pub const MAX_SHORT: Span = Span::from_seconds(3600);
 
 /// A kind of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -39,7 +35,7 @@ impl TrialGroup {
         match job {
             job if job.gpus > Amount(0) => Self::Gpus,
             job if job.tasks > 1 => Self::SeveralNodes,
-            job if is_short(job) => Self::Short,
+            job if job.is_short() => Self::Short,
             _ => Self::OneNode,
         }
     }
@@ -63,11 +59,6 @@ impl TrialGroup {
     }
 }
 
-/// Whether a partition for short jobs takes it: by the limit, which is what is known when it is submitted.
-fn is_short(job: &TraceJob) -> bool {
-    job.estimate.unwrap_or(job.runtime) <= MAX_SHORT
-}
-
 /// How many jobs on one node were done within [`MAX_SHORT`], but had a longer limit: a shorter one would make them
 /// short jobs.
 pub fn count_of_long_limits(trace: &Trace) -> usize {
@@ -79,7 +70,7 @@ pub fn count_of_long_limits(trace: &Trace) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dfrs_core::{Bytes, Cores, Time};
+    use dfrs_core::{Bytes, Cores, Span, Time};
 
     fn job(tasks: u32, seconds: i64, limit: Option<i64>) -> TraceJob {
         let runtime = Span::from_seconds(seconds);

@@ -1,7 +1,8 @@
 //! What an administrator does next.
 
 use super::verdict::TrialVerdict;
-use super::{HANDED_OVER, MAX_SHORT, MAX_WIDTH, ON_TOP};
+use super::{HANDED_OVER, MAX_WIDTH, ON_TOP};
+use dfrs_sim::trace::MAX_SHORT;
 
 /// Commands, and lines of slurm.conf, as far as the verdicts are for it. `arguments`: what says to `dfrs replay` what
 /// is read and how.

@@ -18,15 +18,11 @@ use crate::outcome::{JobRecord, SimOutcome};
 use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::{Trace, TraceJob};
 
-/// The longest time limit of a job that is in the partition whose jobs suspend others: that of a site's partition for
-/// tests and interactive work.
-const MAX_SHORT: Span = Span::from_seconds(3600);
-
 /// The partitions, that of the highest tier first, as how many jobs may have a core of each.
 pub(super) enum CorePartitions {
     /// One, whose jobs are that many on each core.
     One(u8),
-    /// One for jobs of at most [`MAX_SHORT`], which suspend those of the other.
+    /// One for short jobs ([`TraceJob::is_short`]), which suspend those of the other.
     ShortFirst,
 }
 
@@ -210,7 +206,7 @@ impl<'a> Oversubscribed<'a> {
     fn partition_of(&self, job: usize) -> usize {
         match self.partitions {
             CorePartitions::One(_) => 0,
-            CorePartitions::ShortFirst => usize::from(self.duration(job) > MAX_SHORT),
+            CorePartitions::ShortFirst => usize::from(!self.jobs[job].is_short()),
         }
     }
 

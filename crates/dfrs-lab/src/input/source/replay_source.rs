@@ -213,14 +213,16 @@ impl ReplaySource {
         let mut core_seconds = 0.0;
         let jobs = self.trace.jobs.iter().zip(&self.batch.0.jobs);
         for ((job, by_batch), cpus) in jobs.zip(&self.cpus) {
+            let fits_never = |policy| never_fits(job, policy, self.nodes, self.trace.gpu_nodes);
             let why = policies
                 .iter()
                 .find_map(|policy| match policy {
-                    Scheduler::Batch(_) => None,
-                    Scheduler::Dfrs(_) => never_fits(job, policy, self.nodes),
+                    // As all that share no nodes, it has the jobs of EASY.
+                    Scheduler::Batch(batch) if !batch.shares_nodes() => None,
+                    _ => fits_never(policy),
                 })
-                .or_else(|| never_fits(by_batch, &easy, self.batch.1))
-                .or_else(|| never_fits(job, &shared, self.nodes));
+                .or_else(|| never_fits(by_batch, &easy, self.batch.1, None))
+                .or_else(|| fits_never(&shared));
             keep.push(why.is_none());
             if why.is_some() {
                 core_seconds += cpus * job.runtime.seconds();

@@ -38,7 +38,7 @@ impl Hpc2nTrace {
         whole.jobs.retain(|job| {
             [&batch, &shared]
                 .iter()
-                .all(|scheduler| never_fits(job, scheduler, HPC2N_NODES).is_none())
+                .all(|scheduler| never_fits(job, scheduler, HPC2N_NODES, None).is_none())
         });
         let left_out = before - whole.jobs.len();
         let weeks = weeks::split(&whole);
