@@ -6,6 +6,8 @@ mod page;
 pub(crate) mod schedule;
 pub mod shadow;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 use std::path::Path;

@@ -83,6 +83,15 @@ impl SiteOptions {
         }
     }
 
+    /// The same, and jobs with other generic resources are kept: for what jobs held of CPUs and memory.
+    #[must_use]
+    pub(crate) fn keeping_gres(&self) -> Self {
+        Self {
+            keep_gres: true,
+            ..self.clone()
+        }
+    }
+
     /// Takes this machine for what is not given.
     pub(crate) fn assume(&mut self, site: &Site) {
         self.cpus_per_node.get_or_insert(site.cpus_per_node);

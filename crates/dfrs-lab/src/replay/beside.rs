@@ -11,7 +11,7 @@ use dfrs_sim::trace::Trace;
 use dfrs_sim::{HeldByOthers, Scheduler, SimSettings, simulate_beside};
 
 use super::ReplayOptions;
-use crate::input::source::{self, ReplaySource};
+use crate::input::source::{self, LeftOutCount, ReplayFile, ReplaySource};
 use crate::input::{self, SiteOptions, TraceSource};
 use crate::show::{number, percent, significant};
 use crate::sim::beside::UsedWithin;
@@ -30,15 +30,25 @@ pub fn run(
     options: &ReplayOptions,
 ) -> Result<(String, String), String> {
     let policies = policies(options)?;
-    let source = source::read_file(&options.file(log, strict))?;
+    let site = options.site.for_others();
+    // Jobs with other generic resources hold CPUs and memory, too.
+    let log_site = site.keeping_gres();
+    let source = source::read_file(&ReplayFile {
+        site: &log_site,
+        ..options.file(log, strict)
+    })?;
     let held = held(log, &source)?;
     let schedulers: Vec<Scheduler> = policies.iter().cloned().map(Scheduler::Dfrs).collect();
-    let site = options.site.for_others();
     let own_source = own_source(own, strict, (options, &site), &source);
     let mut input = input::read(&own_source, &schedulers)?;
+    if !source.is_dump() && !input.is_dump {
+        let what = "a trace (SWF or CSV), as the log,";
+        let checked = options.site.for_no_dump(what);
+        checked.map_err(|error| format!("{}: {error}", own.display()))?;
+    }
     if input.trace.has_gpus() && source.trace.has_gpus() {
         return Err(format!(
-            "{}: --beside knows no GPUs that both use; leave them out of one of the files",
+            "{}: --beside knows no GPUs that both use; leave out --gpus-per-node, or the column gpus of a trace",
             own.display()
         ));
     }
@@ -76,6 +86,12 @@ fn policies(options: &ReplayOptions) -> Result<Vec<Policy>, String> {
 
 /// What the jobs of the log held.
 fn held(log: &Path, source: &ReplaySource) -> Result<HeldByOthers, String> {
+    if !source.journal_facts.is_empty() {
+        return Err(format!(
+            "{}: is a journal, and --beside would count the time in which its jobs were paused as held; give a dump of sacct",
+            log.display()
+        ));
+    }
     let (_, records) = source.as_it_was.as_ref().ok_or_else(|| {
         format!(
             "{}: does not say when its jobs started and ended, which --beside needs; give a dump of sacct, or dfrs sim --beside simulates it",
@@ -180,5 +196,25 @@ fn sentence(
             number(held.without_room())
         );
     }
+    if !source.left_out.is_empty() {
+        let _ = write!(
+            text,
+            " Left out, so that what they held counts as idle: {}.",
+            left_out(source)
+        );
+    }
     text + "\n"
+}
+
+/// What of the log is left out, and which part of the core-hours it had, as far as that is known.
+fn left_out(source: &ReplaySource) -> String {
+    let one = |one: &LeftOutCount| {
+        let count = format!("{}: {}", one.why, number(one.count));
+        match source.share_of_left_out(one) {
+            Some(share) => format!("{count}, with {} of the core-hours", percent(share)),
+            None => count,
+        }
+    };
+    let all: Vec<String> = source.left_out.iter().map(one).collect();
+    all.join("; ")
 }

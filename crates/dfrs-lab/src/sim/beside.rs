@@ -40,7 +40,7 @@ pub fn read(
     }
     if own.trace.has_gpus() && others.trace.has_gpus() {
         return Err(format!(
-            "{}: --beside knows no GPUs that both use; leave the column gpus out of one of the traces",
+            "{}: --beside knows no GPUs that both use; leave out --gpus-per-node, or the column gpus of one of the traces",
             source.trace.display()
         ));
     }

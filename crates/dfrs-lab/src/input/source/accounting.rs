@@ -9,7 +9,7 @@ use dfrs_sim::trace::sacct::{
     Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, Site, SiteTrace, read_dump, to_trace,
 };
 
-use super::replay_source::ReplaySource;
+use super::replay_source::{DUMP_KIND, ReplaySource};
 use crate::input::site::SiteOptions;
 use crate::show::{TimeBase, number, percent, significant};
 
@@ -33,7 +33,7 @@ pub fn read(
     let too_many = too_many_cpus(&taken, site.nodes, site.cpus_per_node);
     let as_it_was = taken.trace.recorded_schedule();
     let mut source = ReplaySource {
-        kind: "a dump of Slurm's accounting",
+        kind: DUMP_KIND,
         batch_unit: "CPUs, wherever they are free (a job's memory counts as the CPUs that go with it)",
         batch: (taken.by_cpus, site.nodes.saturating_mul(site.cpus_per_node)),
         nodes: site.nodes,

@@ -22,6 +22,9 @@ const MAX_REPORTED: usize = 10;
 const MAX_LOAD: f64 = 1.5;
 const MIN_JOB_VISITS: f64 = 1e7;
 
+/// What a dump of sacct is, for people.
+pub const DUMP_KIND: &str = "a dump of Slurm's accounting";
+
 /// What a journal says of a job besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalFacts {
@@ -71,6 +74,11 @@ pub struct ReplaySource {
 }
 
 impl ReplaySource {
+    /// Whether the file is a dump of sacct.
+    pub fn is_dump(&self) -> bool {
+        self.kind == DUMP_KIND
+    }
+
     /// A cost in GB of this site's nodes in those of the simulator, whose nodes have [`NODE_GB`].
     pub fn in_real_gigabytes(&self, cost: Cost) -> Cost {
         let factor = self.node_gigabytes() / NODE_GB;
