@@ -123,6 +123,10 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
     )?;
     let policies = policy_arg::at_period(&arguments.policies, arguments.sim_options.period())
         .map_err(|error| format!("dfrs sim: {error}"))?;
+    arguments
+        .sim_options
+        .check(&policies)
+        .map_err(|error| format!("dfrs sim: {error}"))?;
     let complete = |scheduler| arguments.sim_options.complete(scheduler);
     let policies: Vec<Scheduler> = policies.iter().map(complete).collect();
     let runs_live = |scheduler: &Scheduler| matches!(scheduler, Scheduler::Dfrs(_));

@@ -4,7 +4,8 @@ use clap::{Args, ValueEnum};
 use dfrs_core::{RunTimeHint, Span};
 use dfrs_sim::trace::{NODE_CPUS, Trace, TraceJob, scaled};
 use dfrs_sim::{
-    CouplingLoss, Estimates, Needs, Scheduler, SimSettings, false_limits, round_limits, use_less,
+    Batch, CouplingLoss, Estimates, Needs, Scheduler, SimSettings, false_limits, round_limits,
+    use_less,
 };
 
 use crate::options::period;
@@ -121,6 +122,22 @@ impl SimOptions {
         }
     }
 
+    /// Refuses what a policy does not simulate.
+    ///
+    /// # Errors
+    ///
+    /// One line: jobs use less than they asked for, and a batch scheduler would give the rest to others.
+    pub fn check(&self, policies: &[Scheduler]) -> Result<(), String> {
+        let shares_cores =
+            |policy: &&Scheduler| matches!(policy, Scheduler::Batch(Batch::EasyForce(_)));
+        match policies.iter().find(shares_cores) {
+            Some(policy) if self.uses_less() => Err(format!(
+                "--least-use: {policy} does not give to others what a job leaves of its cores; leave out one of them"
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn for_batch(&self) -> Self {
         let asks_users = self.estimates == KnownTimes::User;
         Self {
@@ -134,11 +151,11 @@ impl SimOptions {
             node_cpus: self.node_cpus,
             time_slice: self.time_slice,
             keep_equal_jobs: false,
-            // A job that has its CPUs for itself is as fast, whatever it uses of them.
+            // A job that has its CPUs for itself is as fast, whatever it uses of them; for others `check` refuses it.
             least_use: 100,
             needs: CountedNeeds::Requested,
             // A job of a batch scheduler does not wait for CPU either, or for turns that are not
-            // those of its other tasks.
+            // those of its other tasks; under EASY/force2 to EASY/force9 it does, and loses nothing: that favours them.
             coupling_loss: CouplingLoss::NONE,
         }
     }
@@ -258,4 +275,26 @@ fn coupling_loss(text: &str) -> Result<CouplingLoss, String> {
         .filter(|hundredths| *hundredths <= MAX_LOSS * 100)
         .map(CouplingLoss::from_hundredths)
         .ok_or_else(|| format!("allowed: a number from 0 to {MAX_LOSS}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    #[test]
+    fn least_use_is_refused_when_cores_are_shared_by_a_batch_scheduler() {
+        let check = |arguments: &[&str], policy: &str| {
+            let command = SimOptions::augment_args(Command::new("sim").no_binary_name(true));
+            // The options of dumps are of another group.
+            let command = command.arg(clap::Arg::new("cpus_per_node"));
+            let matches = command.try_get_matches_from(arguments).expect("options");
+            let options = SimOptions::from_arg_matches(&matches).expect("options");
+            options.check(&[policy.parse().expect("a policy")])
+        };
+        let error = check(&["--least-use", "0.5"], "EASY/force4").expect_err("refused");
+        assert!(error.starts_with("--least-use: EASY/force4 "), "{error}");
+        assert_eq!(check(&["--least-use", "0.5"], "EASY/gang4"), Ok(()));
+        assert_eq!(check(&[], "EASY/force4"), Ok(()));
+    }
 }

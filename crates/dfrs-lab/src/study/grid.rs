@@ -82,7 +82,9 @@ struct StudyBound<'a> {
 /// Refuses policies that cannot run at the period of each setting, or run there twice.
 fn check_policies(study: &Study, settings: &[StudySetting]) -> Result<(), String> {
     let at = |setting: &StudySetting| {
-        policy_arg::at_period(&study.policies, setting.options.sim_options.period())
+        let options = &setting.options.sim_options;
+        let policies = policy_arg::at_period(&study.policies, options.period())?;
+        options.check(&policies).map(|()| policies)
     };
     let all: Result<Vec<_>, _> = settings.iter().map(at).collect();
     all?.iter()
