@@ -187,7 +187,8 @@ impl Allocations {
     }
 
     /// Reserves a place for the job at the first of these times at which it has one; at each, jobs are expected to
-    /// end, which are sorted by that.
+    /// end, which are sorted by that. O(different times × (nodes + jobs × rows) + what [`Self::fit`] takes at each of
+    /// them at which memory and GPUs suffice).
     pub fn reserve(
         &self,
         job: &TraceJob,
