@@ -1,6 +1,6 @@
 //! One trace under one scheduler.
 
-use dfrs_core::Policy;
+use dfrs_core::{Amount, Policy};
 
 use crate::batch::EmptyNodeCounts;
 use crate::coupling::CouplingLoss;
@@ -34,10 +34,13 @@ pub fn never_fits(
             "it has {} tasks, each on a node of its own",
             job.tasks
         )),
-        Scheduler::Dfrs(_) if !job.fits_shared(nodes, gpu_nodes) => Some(format!(
-            "the memory or the GPUs of its {} tasks are too much",
-            job.tasks
-        )),
+        Scheduler::Dfrs(_) if !job.fits_shared(nodes, gpu_nodes) => Some(match job.gpus {
+            Amount(0) => format!("the memory of its {} tasks is too much", job.tasks),
+            _ => format!(
+                "the memory or the GPUs of its {} tasks are too much",
+                job.tasks
+            ),
+        }),
         _ => None,
     }
 }
