@@ -32,8 +32,8 @@ pub struct TrialArguments {
     file: Option<PathBuf>,
     #[command(flatten)]
     options: TrialOptions,
-    /// The site's slurm.conf, for a dump of sacct: its nodes, for --nodes, --cpus-per-node and --memory-per-node where
-    /// these are not given, and whether DFRS can run there
+    /// The site's slurm.conf, for a dump of sacct: its nodes, for --nodes, --cpus-per-node, --memory-per-node, and
+    /// --gpus-per-node with --gpu-nodes, where these are not given, and whether DFRS can run there
     #[arg(long, value_name = "FILE")]
     slurm_conf: Option<PathBuf>,
     /// Print one object
@@ -51,9 +51,9 @@ pub fn run(arguments: TrialArguments) -> Result<(String, String), String> {
         (None, None) => Some(from_slurm::slurm_conf()?),
         (given, _) => given,
     };
-    let site = site.as_deref().map(TrialSite::read).transpose()?;
-    if let Some(site) = &site {
-        options.assume_nodes(&site.machine);
+    let mut site = site.as_deref().map(TrialSite::read).transpose()?;
+    if let Some(site) = &mut site {
+        site.machine.gpus = options.assume_nodes(&site.machine);
     }
     options
         .check()
@@ -77,6 +77,7 @@ pub fn run(arguments: TrialArguments) -> Result<(String, String), String> {
 
 /// What slurm.conf says of the site.
 struct TrialSite {
+    /// Its GPUs are those that the trial takes from slurm.conf.
     machine: Site,
     /// Whether DFRS can run there, in lines for the page.
     verdict: String,

@@ -247,6 +247,45 @@ fn jobs_with_gpus_are_a_group_where_slurm_conf_has_gpus() {
     assert!(as_options.contains("Jobs with GPUs: 1"), "{as_options}");
 }
 
+/// A site of eight nodes, all of which have two GPUs.
+fn gpu_site(scratch: &Scratch) -> String {
+    let nodes = "NodeName=n[1-8] CPUs=4 RealMemory=16384 Gres=gpu:2";
+    let text = SLURM_CONF.replace("NodeName=n[1-2] CPUs=4 RealMemory=16384", nodes);
+    assert_ne!(text, SLURM_CONF);
+    let conf = scratch.path("slurm.conf");
+    std::fs::write(&conf, text).expect("a file");
+    conf
+}
+
+#[test]
+fn nodes_with_gpus_are_at_most_the_nodes_when_a_part_is_given() {
+    let scratch = Scratch::new("trial-gpu-part");
+    let (dump, conf) = (dump(&scratch), gpu_site(&scratch));
+    let (output, _) = tries(&[&dump, "--slurm-conf", &conf, "--nodes", "4"]);
+    for part in ["14 jobs on 4 nodes", "--gpus-per-node 2 --gpu-nodes 4"] {
+        assert!(output.contains(part), "{part} is not in\n{output}");
+    }
+    fails(
+        &[
+            &[dump.as_str()][..],
+            &SITE,
+            &["--gpus-per-node", "2", "--gpu-nodes", "3"],
+        ]
+        .concat(),
+        "--gpu-nodes is 3, and there are 2 nodes",
+    );
+}
+
+#[test]
+fn nodes_with_gpus_are_not_those_of_slurm_conf_when_gpus_are_given() {
+    let scratch = Scratch::new("trial-gpu-given");
+    let (dump, conf) = (dump(&scratch), gpu_site(&scratch));
+    let nodes = ["--slurm-conf", &conf, "--nodes", "9"];
+    let (output, _) = tries(&[&[dump.as_str()][..], &nodes, &["--gpus-per-node", "1"]].concat());
+    assert!(output.contains("--gpus-per-node 1"), "{output}");
+    assert!(!output.contains("--gpu-nodes"), "{output}");
+}
+
 /// Programs of Slurm that answer as these scripts do.
 fn with_slurm(scratch: &Scratch, scontrol: &str, sacct: &str) -> (i32, String, String) {
     for (name, script) in [("scontrol", scontrol), ("sacct", sacct)] {

@@ -15,7 +15,7 @@ use std::path::Path;
 use clap::Args;
 use dfrs_core::{Mobility, Policy, RunTimeHint, Span};
 use dfrs_proto::conf::DEFAULT_POLICY;
-use dfrs_sim::trace::sacct::Site;
+use dfrs_sim::trace::sacct::{Site, SiteGpus};
 use dfrs_sim::trace::{MAX_NODES, Trace};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
 
@@ -71,10 +71,10 @@ impl ReplayOptions {
         })
     }
 
-    /// Takes a site's nodes for what is not given.
-    pub(crate) fn assume_nodes(&mut self, site: &Site) {
-        self.nodes.get_or_insert(site.nodes);
-        self.site.assume(site);
+    /// Takes a site's nodes for what is not given. Returns their GPUs if they are taken.
+    pub(crate) fn assume_nodes(&mut self, site: &Site) -> Option<SiteGpus> {
+        let nodes = *self.nodes.get_or_insert(site.nodes);
+        self.site.assume(site, nodes)
     }
 
     /// The policies as they run.

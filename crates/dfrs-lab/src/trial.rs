@@ -15,7 +15,7 @@ use std::path::Path;
 use clap::Args;
 use dfrs_core::Policy;
 use dfrs_sim::trace::Trace;
-use dfrs_sim::trace::sacct::Site;
+use dfrs_sim::trace::sacct::{Site, SiteGpus};
 use dfrs_sim::{MobilityShares, Scheduler};
 use serde::Serialize;
 
@@ -67,9 +67,11 @@ impl TrialOptions {
         }
     }
 
-    /// Takes the nodes of a site for options that are not given; for a dump of sacct.
-    pub fn assume_nodes(&mut self, site: &Site) {
-        self.replay.assume_nodes(site);
+    /// Takes the nodes of a site for options that are not given; for a dump of sacct. Returns their GPUs if they are
+    /// taken: not where options say the GPUs of a node, and on no more nodes than these say.
+    #[must_use]
+    pub fn assume_nodes(&mut self, site: &Site) -> Option<SiteGpus> {
+        self.replay.assume_nodes(site)
     }
 
     /// Refuses what cannot run.

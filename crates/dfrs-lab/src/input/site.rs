@@ -92,14 +92,17 @@ impl SiteOptions {
         }
     }
 
-    /// Takes this machine for what is not given.
-    pub(crate) fn assume(&mut self, site: &Site) {
+    /// Takes this machine, of which so many nodes are in use, for what is not given. Returns its GPUs if they are
+    /// taken: on all nodes in use if more have some.
+    pub(crate) fn assume(&mut self, site: &Site, nodes: u32) -> Option<SiteGpus> {
         self.cpus_per_node.get_or_insert(site.cpus_per_node);
         self.memory_per_node.get_or_insert(site.memory_per_node);
-        if let (None, Some(gpus)) = (self.gpus_per_node, site.gpus) {
-            self.gpus_per_node = Some(gpus.per_node);
-            self.gpu_nodes = Some(gpus.nodes);
-        }
+        // With --gpus-per-node given, no --gpu-nodes means all nodes, and not those of slurm.conf.
+        let gpus = site.gpus.filter(|_| self.gpus_per_node.is_none())?;
+        let nodes = gpus.nodes.min(nodes);
+        self.gpus_per_node = Some(gpus.per_node);
+        self.gpu_nodes = Some(nodes);
+        Some(SiteGpus { nodes, ..gpus })
     }
 
     /// The GPUs of so many nodes.
