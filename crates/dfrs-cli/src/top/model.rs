@@ -144,8 +144,8 @@ impl TopModel {
         let named = kinds.filter(|(kind, _)| devices::name_of(kind) == *kind);
         named.map(|(name, all)| {
             let jobs = node.jobs.keys().filter_map(|key| self.jobs.get(key));
-            let held = jobs.map(|job| devices::number_named(&job.devices, name));
-            let (held, all) = (held.sum(), *all);
+            let numbers = jobs.map(|job| devices::number_named(&job.devices, name));
+            let (held, all) = (numbers.fold(0, u64::saturating_add), *all);
             (name.as_str(), TopDevices { held, all })
         })
     }

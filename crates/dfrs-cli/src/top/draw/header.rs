@@ -100,9 +100,11 @@ fn counts(model: &TopModel, wide: bool) -> Vec<String> {
         count(totals.pauses, "pauses", "pauses"),
         count(totals.moves, "moves", "moves"),
     ];
-    for (name, TopDevices { held, all }) in model.devices_of_all() {
-        words.insert(3, format!("{} {held}/{all}", printable(name)));
-    }
+    let devices = model.devices_of_all().into_iter();
+    let devices =
+        devices.map(|(name, TopDevices { held, all })| format!("{} {held}/{all}", printable(name)));
+    // After those of the system, before what happened.
+    words.splice(3..3, devices);
     words
 }
 

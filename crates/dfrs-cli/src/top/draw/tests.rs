@@ -82,6 +82,20 @@ fn devices_are_shown_where_there_are_some() {
 }
 
 #[test]
+fn devices_of_all_nodes_are_in_the_order_of_names() {
+    let journal = r#"{"t":0,"event":"platform","version":1,"policy":"P","nodes":[{"name":"n","cpu":1,"mem":1,"devices":{"nic":1,"gpu":2}}]}
+"#;
+    let mut screen = Screen::new(true);
+    let buffer = drawn_of(journal, (80, 24), &mut screen, (&banner(), true));
+    let text = crate::top::text(&buffer);
+    let counts = text.lines().nth(2).expect("a line of counts");
+    assert!(
+        counts.contains("waiting  gpu 0/2  nic 0/1  0 ended"),
+        "{counts}"
+    );
+}
+
+#[test]
 fn live_frame_shows_plugin_status_and_trouble() {
     let banner = Banner {
         source: "journal".to_owned(),

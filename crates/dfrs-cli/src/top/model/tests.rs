@@ -137,3 +137,19 @@ fn unknown_jobs_and_nodes_are_counted() {
     );
     assert_eq!(model.last, Some(at(5)));
 }
+
+#[test]
+fn devices_held_are_at_the_bound_when_their_sum_is_too_large() {
+    let max = u64::MAX;
+    let submit = |job: u32| {
+        format!(
+            "{{\"t\":1,\"event\":\"submit\",\"job\":\"{job}\",\"tasks\":1,\"cpu\":1,\"mem\":1,\"devices\":{{\"gpu\":{max}}}}}\n\
+             {{\"t\":1,\"event\":\"start\",\"job\":\"{job}\",\"nodes\":[0]}}\n"
+        )
+    };
+    let platform = PLATFORM.replacen("\"mem\":10", "\"mem\":10,\"devices\":{\"gpu\":2}", 1);
+    let mut model = TopModel::default();
+    follow(&mut model, &(platform + &submit(1) + &submit(2)));
+    let devices = TopDevices { held: max, all: 2 };
+    assert_eq!(model.devices_of_all(), [("gpu", devices)].into());
+}
