@@ -813,6 +813,39 @@ fn jobs_of_a_journal_that_fill_a_node_exactly_run_at_once() {
 }
 
 #[test]
+fn jobs_of_a_journal_share_no_gpus() {
+    let scratch = Scratch::new("gpu-journal");
+    // Three jobs at once, which hold these devices.
+    let of = |devices: &str| {
+        let jobs = [1, 2, 3].map(|id| started_at(10, id, (1, 10)));
+        let with_devices = format!("\"mem\":10{devices}");
+        let jobs = jobs.concat().replace("\"mem\":10", &with_devices);
+        let end = |id: u32| format!("{{\"t\":1010,\"event\":\"finish\",\"job\":\"{id}\"}}\n");
+        let journal = journal_of(8, &(jobs + &[1, 2, 3].map(end).concat()));
+        let nodes = "\"mem\":192000,\"devices\":{\"gpu\":2,\"gpu:a100\":2,\"nic\":1}";
+        scratch.file("journal", &journal.replace("\"mem\":192000", nodes))
+    };
+    let lost = |devices: &str, note: &str| {
+        let policies = ["--policy", "default", "--policy", "EASY/shared"];
+        let (output, errors) = replays(&[&[of(devices).as_str()][..], &policies].concat());
+        assert!(errors.contains(note), "{errors}");
+        line(&output, "EASY/shared")[1].to_owned()
+    };
+    assert_eq!(lost("", ""), "0 s");
+    let typed = ",\"devices\":{\"gpu:a100\":2}";
+    // They run one after the other: 0, 1000 and 2000 s.
+    assert_eq!(lost(typed, "3 of 3 jobs had GPUs"), "17 min");
+    let other = ",\"devices\":{\"nic\":1}";
+    let note = "3 of 3 jobs had devices other than GPUs";
+    assert_eq!(lost(other, note), "0 s");
+    let too_many = of(",\"devices\":{\"gpu\":3}");
+    fails(
+        &[&too_many, "--strict"],
+        "job 1 needs 3 GPUs on a node, of which none has more than 2",
+    );
+}
+
+#[test]
 fn job_ended_during_a_journal_gap_is_left_out() {
     let scratch = Scratch::new("gap");
     let run = |t: u32, id: u32| started_at(t, id, (1, 10));

@@ -1,12 +1,13 @@
 //! From a journal, of a simulation or of a live cluster.
 
+mod gpus;
 mod job;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use dfrs_agent::publish::live_journal::BY_OTHERS;
-use dfrs_core::{Bytes, Cores, Time};
+use dfrs_core::{Amount, Bytes, Cores, Time};
 use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalReader, PlatformNode};
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
@@ -14,6 +15,7 @@ use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJ
 use super::replay_file::ReplayFile;
 use super::replay_source::{JournalFacts, ReplaySource};
 use crate::show::{TimeBase, number};
+use gpus::{JournalGpus, has_others};
 use job::JournalJob;
 
 /// Times of live journals are UNIX seconds; no simulated one lasts until 1990.
@@ -45,7 +47,8 @@ struct NodeShape {
     cpu: f64,
     memory: f64,
     count: u32,
-    /// Whether all nodes are so.
+    gpus: JournalGpus,
+    /// Whether all nodes are so, whatever their GPUs.
     alike: bool,
 }
 
@@ -67,6 +70,7 @@ impl NodeShape {
             cpu,
             memory,
             count,
+            gpus: JournalGpus::of(nodes.iter().filter(usable)),
             alike: shapes.len() == 1,
         })
     }
@@ -103,12 +107,13 @@ impl JournalJobs {
                 mem_per_node,
                 runtime,
                 most_tasks,
-                ..
+                devices,
             } => {
                 let place = self.jobs.len();
                 let mut life =
                     JournalJob::new(job.clone(), t, tasks, cpu, (mem, mem_per_node), runtime);
                 life.is_moldable = most_tasks.is_some();
+                life.devices = devices;
                 if let Some(earlier) = self.latest.insert(job, place) {
                     if !self.jobs[earlier].is_over() {
                         return Err("a job is submitted that is in the system".into());
@@ -164,6 +169,7 @@ impl JournalJobs {
     ) -> Result<ReplaySource, String> {
         let mut jobs: Vec<(TraceJob, u32, JobRecord, JournalFacts)> = Vec::new();
         let (mut unfinished, mut never_ran, mut unseen, mut measured) = (0, 0, 0, 0);
+        let mut with_other_devices = 0;
         let mut misfits = Vec::new();
         for life in &self.jobs {
             let Some(record) = life.record() else {
@@ -178,6 +184,7 @@ impl JournalJobs {
             match on_node(life, shape) {
                 Ok((job, cpus)) => {
                     measured += usize::from(life.is_measured());
+                    with_other_devices += usize::from(has_others(&life.devices));
                     jobs.push((job, cpus, record, life.facts()));
                 }
                 Err(what) => misfits.push(format!("job {} {what}", life.id)),
@@ -201,7 +208,7 @@ impl JournalJobs {
             jobs: jobs.iter().map(|(job, ..)| job.clone()).collect(),
             nodes: Some(nodes),
             has_memory: true,
-            ..Trace::default()
+            gpu_nodes: shape.gpus.nodes_of(nodes),
         };
         if whole_cpus > 1 {
             trace.count_cpus(whole_cpus);
@@ -254,6 +261,9 @@ impl JournalJobs {
         }
         source.assumed.push("In the curve of the CPU in use, as it was takes each job as if it had run from its first start at full speed.".into());
         let file = wanted.file;
+        for caution in cautions(&source.trace, with_other_devices) {
+            source.caution(file, Some(caution));
+        }
         source.leave_out(
             file,
             "events that make no sense (dfrs check says more)",
@@ -276,6 +286,26 @@ impl JournalJobs {
         );
         Ok(source)
     }
+}
+
+/// In sentences: what simulations make of jobs with devices.
+fn cautions(trace: &Trace, with_other_devices: usize) -> Vec<String> {
+    let with_gpus = trace.jobs.iter().filter(|job| job.gpus > Amount(0)).count();
+    let counted = [
+        (
+            with_gpus,
+            "had GPUs, which nothing shares under DFRS and EASY/shared, nor takes while a job is paused; EASY counts none, and each task of a job has an equal part.",
+        ),
+        (
+            with_other_devices,
+            "had devices other than GPUs, which count for nothing here: more of them may run at a time than there were.",
+        ),
+    ];
+    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+    let all = number(trace.jobs.len());
+    counted
+        .map(|(count, what)| format!("{} of {all} jobs {what}", number(count)))
+        .collect()
 }
 
 /// The job in shares of a node, and the CPUs that it takes from others under a batch scheduler.
@@ -302,6 +332,7 @@ fn on_node(life: &JournalJob, shape: &NodeShape) -> Result<(TraceJob, u32), Stri
     let cpus = at_least(life.cpu)
         .max(at_least(memory * shape.cpu))
         .max(1.0);
+    let gpus = shape.gpus.of_task(&life.devices, life.size())?;
     let job = TraceJob::new(
         &life.id,
         life.submit,
@@ -310,6 +341,7 @@ fn on_node(life: &JournalJob, shape: &NodeShape) -> Result<(TraceJob, u32), Stri
         Bytes(parts(memory, NODE_MEMORY.0)),
         life.runtime(),
     );
+    let job = TraceJob { gpus, ..job };
     Ok((job, life.tasks.saturating_mul(whole(cpus))))
 }
 

@@ -1,6 +1,7 @@
 //! One job of a journal.
 
 use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
+use dfrs_proto::devices::DevicesByKind;
 use dfrs_sim::JobRecord;
 
 use crate::input::source::replay_source::JournalFacts;
@@ -14,6 +15,8 @@ pub struct JournalJob {
     pub cpu: f64,
     /// Memory of one task, and once on each node.
     memory: (f64, f64),
+    /// Devices that it holds on each of its nodes.
+    pub devices: DevicesByKind,
     /// Run time, where the journal says it.
     given: Option<Span>,
     record: JobRecord,
@@ -51,6 +54,7 @@ impl JournalJob {
             tasks,
             cpu,
             memory,
+            devices: DevicesByKind::new(),
             given,
             record: JobRecord::default(),
             ineligible: false,
@@ -178,6 +182,11 @@ impl JournalJob {
 
     pub fn runtime(&self) -> Span {
         self.given.unwrap_or_else(|| self.progress.counted())
+    }
+
+    /// Nodes that it had first, and its tasks.
+    pub fn size(&self) -> (usize, u32) {
+        (self.first_nodes, self.tasks)
     }
 
     /// Memory of one task, with its part of what is required once on each node where it ran first.
