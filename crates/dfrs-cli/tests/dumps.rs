@@ -230,7 +230,7 @@ fn way_to_keep_jobs_with_gpus_is_named_where_they_are_left_out() {
     ];
     let words = [
         "2 of 6 jobs had GPUs and are left out: --gpus-per-node",
-        "generic resources: 3\n",
+        "devices: 3\n",
     ];
     leaves(&lines, 3, &words);
 }

@@ -221,7 +221,7 @@ fn jobs_with_gpus_are_left_out_and_counted() {
     let scratch = Scratch::new("gpus");
     let dump = scratch.file("one", &with_gpus(&[2]));
     let page = scratch.path("page.html");
-    let summary = "eft out of the jobs that ran and ended: 1 of 3, with 33.3% of their core-hours (jobs that had GPUs or other generic resources: 1)";
+    let summary = "eft out of the jobs that ran and ended: 1 of 3, with 33.3% of their core-hours (jobs that had GPUs or other devices: 1)";
     let (output, errors) = replays(&[&[&dump[..], "--output", &page][..], &SITE].concat());
     assert!(
         output.contains(summary) && errors.contains(summary),
@@ -238,7 +238,7 @@ fn jobs_with_gpus_are_left_out_and_counted() {
     let simulated = dfrs(&[&sim[..], &SITE].concat());
     assert!(text(&simulated.stderr).contains(summary));
     let (output, errors) = replays(&[&[&dump[..], "--keep-gres"][..], &SITE].concat());
-    let kept = "1 of 3 jobs had GPUs or other generic resources, which count for nothing here";
+    let kept = "1 of 3 jobs had GPUs or other devices, which count for nothing here";
     assert!(
         output.contains(kept) && errors.contains(kept),
         "{output}{errors}"
@@ -250,7 +250,7 @@ fn jobs_with_gpus_are_left_out_and_counted() {
     let dump = scratch.file("all", &with_gpus(&[1, 2, 3]));
     fails(
         &[&[&dump[..]][..], &SITE].concat(),
-        "no job is left: all had GPUs or other generic resources (line 2: job 1 had gres/gpu=4)",
+        "no job is left: all had GPUs or other devices (line 2: job 1 had gres/gpu=4)",
     );
 }
 

@@ -33,7 +33,7 @@ pub struct SiteOptions {
     /// What is added to measured memory, in percent
     #[arg(long, value_name = "PERCENT", help_heading = "Dumps of sacct", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=1000))]
     memory_headroom: u32,
-    /// Keep jobs that had GPUs (where --gpus-per-node is not given) or other generic resources, as if they had none; else
+    /// Keep jobs that had GPUs (where --gpus-per-node is not given) or other devices, as if they had none; else
     /// they are left out
     #[arg(long, help_heading = "Dumps of sacct")]
     keep_gres: bool,

@@ -129,9 +129,9 @@ pub struct SacctRun {
     pub cpu_time: Option<Span>,
     /// The time limit of the job; none if there was none, or it is not known.
     pub limit: Option<Span>,
-    /// The first of the generic resources that it had (GPUs, as a rule), as the dump writes it: `gres/gpu=4`.
+    /// The first of the devices that it had (GPUs, as a rule), as the dump writes it: `gres/gpu=4`.
     pub gres: Option<Box<str>>,
-    /// GPUs that it had on all nodes, if these are all of its generic resources and their number is known.
+    /// GPUs that it had on all nodes, if these are all of its devices and their number is known.
     pub gpus: Option<u32>,
     /// The first of the licences and burst buffers that it had: `license/solver=2`.
     pub licenses: Option<Box<str>>,
@@ -182,7 +182,7 @@ pub struct Dump {
     pub eligible: bool,
     /// Whether it says how much memory jobs used (column MaxRSS).
     pub has_memory: bool,
-    /// Whether it says which generic resources jobs had (columns AllocTRES, ReqTRES, AllocGRES, ReqGRES).
+    /// Whether it says which devices jobs had (columns AllocTRES, ReqTRES, AllocGRES, ReqGRES).
     pub has_gres: bool,
     /// Whether times are instants (UNIX seconds, or with an offset from UTC) rather than local time.
     pub unix_time: bool,

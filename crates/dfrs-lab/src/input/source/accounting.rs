@@ -88,8 +88,8 @@ pub fn read(
     Ok(source)
 }
 
-/// Jobs that are left out for what no simulation here counts.
-const GENERIC: &str = "jobs that had GPUs or other generic resources";
+/// Why jobs with devices are left out: GPUs count only where options say how many there are, others do not.
+const GENERIC: &str = "jobs that had GPUs or other devices";
 
 /// A sentence on how jobs with GPUs are not left out, where they are.
 fn gpus_left_out(dump: &Dump, site: &Site, rules: &Rules) -> Option<String> {
@@ -121,7 +121,7 @@ fn refuse_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
     }
     Err(match (misfit, generic) {
         (None, Some(first)) => format!(
-            "no job is left: all had GPUs or other generic resources ({first}), which are not simulated; for GPUs give --gpus-per-node, choose other partitions with sacct --partition, or --keep-gres takes jobs as if they had none"
+            "no job is left: all had GPUs or other devices ({first}), which are not simulated; for GPUs give --gpus-per-node, choose other partitions with sacct --partition, or --keep-gres takes jobs as if they had none"
         ),
         (first, _) => format!(
             "no job fits on such nodes{}; give what the nodes really are",
@@ -162,7 +162,7 @@ fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
     );
     counted(
         assumed.gres_ignored,
-        "had GPUs or other generic resources, which count for nothing here (--keep-gres): as many run at a time as CPUs and memory allow.",
+        "had GPUs or other devices, which count for nothing here (--keep-gres): as many run at a time as CPUs and memory allow.",
     );
     counted(
         assumed.with_gpus,
@@ -177,7 +177,7 @@ fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
         "began before another run of the same job had ended: are these jobs of several clusters? Make a dump of each (sacct --clusters) and replay them one by one.",
     );
     if !dump.has_gres {
-        all.push("The dump does not say whether jobs had GPUs or other generic resources (column AllocTRES): those that had count as if they had none.".into());
+        all.push("The dump does not say whether jobs had GPUs or other devices (column AllocTRES): those that had count as if they had none.".into());
     }
     all
 }

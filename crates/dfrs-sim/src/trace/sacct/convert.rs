@@ -64,7 +64,7 @@ pub struct Rules {
     pub memory: MemoryRule,
     /// What is added to measured memory, in hundredths of it.
     pub headroom_percent: u32,
-    /// Jobs that had generic resources are taken as if they had none. Otherwise they are left out, but for those that had
+    /// Jobs that had devices are taken as if they had none. Otherwise they are left out, but for those that had
     /// GPUs alone where the site says how many nodes have.
     pub keep_gres: bool,
 }
@@ -108,7 +108,7 @@ pub struct Assumed {
     /// Jobs that had more memory than they requested, by what was measured; what they requested
     /// counts.
     pub memory_lowered: usize,
-    /// Jobs that had generic resources, which do not count.
+    /// Jobs that had devices, which do not count.
     pub gres_ignored: usize,
     /// Jobs that had GPUs, which count.
     pub with_gpus: usize,
@@ -188,7 +188,7 @@ pub struct SiteTrace {
     pub capped: Vec<Span>,
     /// Runs that no node of the site could have held.
     pub misfits: LeftOut,
-    /// Runs that had generic resources, unless the rules keep them.
+    /// Runs that had devices, unless the rules keep them.
     pub generic: LeftOut,
     /// What had to be assumed.
     pub assumed: Assumed,

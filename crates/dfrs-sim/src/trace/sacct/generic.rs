@@ -1,11 +1,12 @@
-//! Trackable resources that nothing here counts: what nodes have besides CPUs and memory, and what is lent to all.
+//! Trackable resources besides CPUs and memory: devices of nodes, of which GPUs can count, and what is lent to all, which
+//! does not.
 
 use crate::trace::values::shown;
 
 /// The most bytes of a resource's name and number that are shown.
 const MAX_SHOWN: usize = 48;
 
-/// The first generic resource of `cpu=4,gres/gpu=2,mem=8G,node=1` of which there is one at least; the whole of
+/// The first device of `cpu=4,gres/gpu=2,mem=8G,node=1` of which there is one at least; the whole of
 /// a kind rather than of one type of it.
 pub(super) fn of_tres(text: &[u8]) -> Option<Box<str>> {
     let is_typed = |part: &&[u8]| part.contains(&b':');
@@ -17,7 +18,7 @@ pub(super) fn of_tres(text: &[u8]) -> Option<Box<str>> {
 }
 
 /// How many GPUs there are of all types in `cpu=4,gres/gpu=2,gres/gpu:a100=2`; none if there is none, or another
-/// generic resource. Where the name without a type is there, it counts those of all types.
+/// device. Where the name without a type is there, it counts those of all types.
 pub(super) fn gpus_of_tres(text: &[u8]) -> Option<u32> {
     let (mut named, mut typed) = (None, 0_u32);
     for part in counted(text).filter_map(|part| part.strip_prefix(b"gres/")) {
@@ -55,7 +56,7 @@ pub(super) fn licenses(text: &[u8]) -> Option<Box<str>> {
     counted(text).find(is_lent).map(named)
 }
 
-/// The first generic resource of `gpu:2` or `gpu:tesla:2`, as columns of Slurm 20.11 have it.
+/// The first device of `gpu:2` or `gpu:tesla:2`, as columns of Slurm 20.11 have it.
 pub(super) fn of_gres(text: &[u8]) -> Option<Box<str>> {
     let mut parts = text.split(|byte| *byte == b',');
     let found = parts.find(|part| {
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gpus_and_their_kind_are_generic_resources() {
+    fn gpus_and_their_kind_are_devices() {
         let of = |text: &str| of_tres(text.as_bytes());
         let is = |text: &str, expected: &str| assert_eq!(of(text).as_deref(), Some(expected));
         is(

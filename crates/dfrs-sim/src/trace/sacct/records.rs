@@ -276,7 +276,7 @@ impl Records {
         }))
     }
 
-    /// The first generic resource of the line of a job.
+    /// The first device of the line of a job.
     fn generic(&self, fields: &[&[u8]]) -> Option<Box<str>> {
         let field = |column| self.columns.field(fields, column);
         generic::of_tres(field(Column::AllocatedTres))
