@@ -8,7 +8,7 @@ use super::phase::LifePhase;
 use super::requeued::Requeued;
 use crate::slurm::devices::text_of;
 use crate::slurm::observation::Observation;
-use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace};
+use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 use crate::slurm::request::memory::memory_request;
 
 const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
@@ -27,6 +27,11 @@ impl Life {
         let why = || blocked_text(job, blocked, observation);
         if job.is_suspended_by_operator() {
             return Some(SUSPENDED.to_owned());
+        }
+        if let Some(nodes) = self.nodes_of_last_run(job, observation) {
+            return Some(format!(
+                "DFRS: was requeued; waits until dfrsd on {nodes} reports that its last run has ended, at most 6 minutes"
+            ));
         }
         let text = match &self.phase {
             LifePhase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
@@ -52,6 +57,22 @@ impl Life {
             | LifePhase::Foreign => return None,
         };
         Some(text)
+    }
+}
+
+impl Life {
+    /// The nodes that may still run this pending job, and are ordered to end it; `None`: none does.
+    /// It does not wait for nodes that are down.
+    fn nodes_of_last_run(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {
+        let spots = self.last_place.0.iter();
+        let names = spots.map(|spot| spot.node.as_str());
+        let mut names = names.filter(|name| !observation.is_down(name));
+        let is_left = self.is_left_behind && job.state == ObservedState::Pending;
+        let first = names.next().filter(|_| is_left)?;
+        Some(match names.count() {
+            0 => first.to_owned(),
+            others => format!("{first} and {others} more"),
+        })
     }
 }
 

@@ -66,3 +66,23 @@ fn no_yield_is_shown_by_default() {
     cluster.run(30);
     assert_eq!(take_shown(&cluster), []);
 }
+
+#[test]
+fn reason_names_the_node_whose_dfrsd_does_not_report_the_end_of_the_last_run() {
+    let mut cluster = TestCluster::new(1);
+    cluster.submit(job(1, 1));
+    cluster.run(10);
+    cluster.daemons.0.borrow_mut().facts.silent = ["n0".to_owned()].into();
+    cluster.slurm.0.borrow_mut().lose_node(1);
+    cluster.run(3);
+    assert_eq!(
+        cluster.slurm.0.borrow().reasons[&1],
+        "DFRS: was requeued; waits until dfrsd on n0 reports that its last run has ended, at most 6 minutes"
+    );
+    cluster.daemons.0.borrow_mut().facts.silent.clear();
+    cluster.run(30);
+    assert_eq!(
+        cluster.slurm.0.borrow().jobs[&1].state,
+        ObservedState::Running
+    );
+}
