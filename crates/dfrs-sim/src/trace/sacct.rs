@@ -11,6 +11,7 @@ mod fields;
 mod generic;
 mod header;
 mod records;
+mod state;
 mod steps;
 
 use std::io::{self, BufRead};

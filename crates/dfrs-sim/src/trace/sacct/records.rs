@@ -6,6 +6,7 @@ use dfrs_core::{Bytes, Time};
 
 use super::fields::{self, Per};
 use super::header::{Column, Columns};
+use super::state::SacctState;
 use super::steps::{StepUsage, measure};
 use super::{Dump, DumpError, SacctRun, array_ids, generic};
 use crate::trace::MAX_TASKS;
@@ -14,23 +15,6 @@ use crate::trace::values::shown;
 
 /// The longest id of a job or step that is believed, in bytes.
 const MAX_ID_BYTES: usize = 256;
-
-/// States of jobs that have not ended, whatever their end is said to be.
-const UNFINISHED: [&[u8]; 13] = [
-    b"PENDING",
-    b"RUNNING",
-    b"SUSPENDED",
-    b"COMPLETING",
-    b"CONFIGURING",
-    b"EXPEDITING",
-    b"REQUEUE_FED",
-    b"REQUEUE_HOLD",
-    b"RESV_DEL_HOLD",
-    b"SIGNALING",
-    b"SPECIAL_EXIT",
-    b"STAGE_OUT",
-    b"STOPPED",
-];
 
 /// What the line of a job says.
 enum SacctJobLine {
@@ -201,11 +185,8 @@ impl Records {
         times: &Times,
     ) -> Result<SacctJobLine, String> {
         let field = |column| self.columns.field(fields, column);
-        let state = field(Column::State).split(|byte| *byte == b' ').next();
-        let state = state.unwrap_or_default();
-        if state.is_empty() || !state.iter().all(u8::is_ascii_graphic) {
-            return Err(format!("State is {}", shown(field(Column::State))));
-        }
+        let state = field(Column::State);
+        let state = SacctState::of(state).ok_or_else(|| format!("State is {}", shown(state)))?;
         let Times {
             submit,
             eligible,
@@ -224,7 +205,7 @@ impl Records {
         let suspended = fields::suspended(field(Column::Suspended))?;
         let resident = self.measured_memory(fields, true)?;
         let end = match (end, start) {
-            _ if UNFINISHED.contains(&state) => return Ok(SacctJobLine::Unfinished),
+            _ if state.is_unfinished() => return Ok(SacctJobLine::Unfinished),
             (Some(end), _) => end,
             (None, Some(_)) => return Ok(SacctJobLine::Endless),
             (None, None) => return Ok(SacctJobLine::NeverRan),
@@ -232,8 +213,8 @@ impl Records {
         let Some(start) = start else {
             return Ok(SacctJobLine::NeverRan);
         };
-        let nothing = start == end && (state == b"CANCELLED" || cpus == 0 || nodes == 0);
-        if nothing || state == b"REVOKED" {
+        let nothing = start == end && (state.is(b"CANCELLED") || cpus == 0 || nodes == 0);
+        if nothing || state.is(b"REVOKED") {
             return Ok(SacctJobLine::NeverRan);
         }
         let submit = submit.ok_or("Submit is unknown")?;
