@@ -120,6 +120,14 @@ pub fn counted_by_kind(node: &[ObservedDevices]) -> DevicesByKind {
     counts.collect()
 }
 
+/// Whether [`counted_by_kind`] of the node is `counted`; makes no copy where each kind is there once.
+#[must_use]
+pub fn are_counted_so(node: &[ObservedDevices], counted: &DevicesByKind) -> bool {
+    let is_so = |devices: &ObservedDevices| counted.get(&*devices.kind) == Some(&devices.count);
+    let are_as_many = node.len() == counted.len();
+    (are_as_many && node.iter().all(is_so)) || counted_by_kind(node) == *counted
+}
+
 /// As a user writes it: "gpu:2" or "gpu:a100:1,gpu:2".
 #[must_use]
 pub fn text_of(asked: &[RequestedDevices]) -> String {

@@ -58,9 +58,7 @@ impl Life {
         };
         Some(text)
     }
-}
 
-impl Life {
     /// The nodes that may still run this pending job, and are ordered to end it; `None`: none does.
     /// It does not wait for nodes that are down.
     fn nodes_of_last_run(&self, job: &ObservedJob, observation: &Observation) -> Option<String> {

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use dfrs_core::{Bytes, NodeIndex};
-use dfrs_proto::devices::DevicesByKind;
 use dfrs_proto::journal::PlatformNode;
 
 use super::as_number;
 use crate::job::placement::NamedPlacement;
-use crate::slurm::devices::counted_by_kind;
+use crate::slurm::devices::{are_counted_so, counted_by_kind};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedNode;
 
@@ -53,59 +52,53 @@ impl JournalNodes {
             .collect()
     }
 
-    /// Has the nodes that are there now, and their devices. Returns whether any is different. O(nodes × log nodes).
+    /// Has the nodes that are there now, and their devices. Returns whether any is different. Runs in
+    /// each pass: it copies only what has changed. O(nodes × log nodes).
     pub(super) fn follow(&mut self, observation: &Observation) -> bool {
         let known = self.all.len();
-        let mut capacities = vec![NodeCapacity::default(); known];
+        let mut seen: Vec<Option<&ObservedNode>> = vec![None; known];
         for node in observation.nodes() {
-            let capacity = NodeCapacity::of(node);
             match self.place(&node.name) {
-                Some(place) => capacities[place.0 as usize] = capacity,
-                None => self.add(&node.name, capacity),
+                Some(place) => seen[place.0 as usize] = Some(node),
+                None => self.add(node),
             }
         }
         let mut differs = self.all.len() > known;
-        for (node, capacity) in self.all.iter_mut().zip(capacities) {
-            let now = capacity.of_node(std::mem::take(&mut node.name));
-            let before = std::mem::replace(node, now);
-            differs |= (before.cpu, before.mem) != (node.cpu, node.mem);
-            differs |= before.devices != node.devices;
+        for (node, seen) in self.all.iter_mut().zip(seen) {
+            differs |= update(node, seen);
         }
         differs
     }
 
-    fn add(&mut self, name: &str, capacity: NodeCapacity) {
+    fn add(&mut self, node: &ObservedNode) {
         let place = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        self.places.insert(name.to_owned(), NodeIndex(place));
-        self.all.push(capacity.of_node(name.to_owned()));
-    }
-}
-
-/// What the journal says that a node has; nothing of one that is not there.
-#[derive(Clone, Default)]
-struct NodeCapacity {
-    cpu: f64,
-    mem: f64,
-    devices: DevicesByKind,
-}
-
-impl NodeCapacity {
-    fn of(node: &ObservedNode) -> Self {
-        Self {
-            cpu: f64::from(node.cpus_left()),
-            mem: as_number(Bytes(node.memory.saturating_mul(1 << 20))),
-            devices: counted_by_kind(&node.devices),
-        }
-    }
-
-    /// Of the node of this name.
-    fn of_node(self, name: String) -> PlatformNode {
-        let Self { cpu, mem, devices } = self;
-        PlatformNode {
-            name,
+        self.places.insert(node.name.clone(), NodeIndex(place));
+        let (cpu, mem) = capacity(node);
+        self.all.push(PlatformNode {
+            name: node.name.clone(),
             cpu,
             mem,
-            devices,
-        }
+            devices: counted_by_kind(&node.devices),
+        });
     }
+}
+
+/// Its CPUs and its memory in bytes.
+fn capacity(node: &ObservedNode) -> (f64, f64) {
+    (
+        f64::from(node.cpus_left()),
+        as_number(Bytes(node.memory.saturating_mul(1 << 20))),
+    )
+}
+
+/// Has the node as it is seen; it has nothing if it is not there. Returns whether it was different.
+fn update(node: &mut PlatformNode, seen: Option<&ObservedNode>) -> bool {
+    let (cpu, mem) = seen.map_or((0.0, 0.0), capacity);
+    let devices = seen.map_or(&[][..], |seen| &seen.devices);
+    let is_same = (node.cpu, node.mem) == (cpu, mem) && are_counted_so(devices, &node.devices);
+    if !is_same {
+        (node.cpu, node.mem) = (cpu, mem);
+        node.devices = counted_by_kind(devices);
+    }
+    !is_same
 }
