@@ -17,6 +17,7 @@ mod profile;
 mod queue;
 mod shared_queue;
 mod steps;
+mod submissions;
 
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ use dfrs_core::{JobId, Time};
 
 use crate::error::SimulationError;
 use crate::journal::TraceJournal;
-use crate::outcome::{JobRecord, SimOutcome};
+use crate::outcome::SimOutcome;
 use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::Trace;
 use conservative::Conservative;
@@ -32,6 +33,7 @@ use machine::{Durations, Machine};
 use oversubscribed::CorePartitions;
 use places::Places;
 use queue::Queue;
+use submissions::TraceSubmissions;
 
 pub(crate) use empty_nodes::EmptyNodeCounts;
 pub(crate) use node_amounts::NodeAmounts;
@@ -109,6 +111,11 @@ const FORCED: [&str; 8] = [
     "EASY/force9",
 ];
 
+/// The name for so many jobs, of names for 2 and more.
+const fn numbered(names: &[&'static str; 8], jobs: u8) -> &'static str {
+    names[(jobs as usize).saturating_sub(2) % names.len()]
+}
+
 impl Batch {
     /// All of them; of gang scheduling two, and of jobs on the same cores at once one.
     pub const ALL: [Self; 12] = [
@@ -168,8 +175,8 @@ impl Batch {
             Self::FcfsShared => "FCFS/shared",
             Self::EasyShared => "EASY/shared",
             Self::ConservativeShared => "Conservative/shared",
-            Self::EasyGang(times) => GANGS[(times as usize).saturating_sub(2) % GANGS.len()],
-            Self::EasyForce(times) => FORCED[(times as usize).saturating_sub(2) % FORCED.len()],
+            Self::EasyGang(times) => numbered(&GANGS, times),
+            Self::EasyForce(times) => numbered(&FORCED, times),
             Self::EasySuspend => "EASY/suspend",
             Self::EasyRestricted => "EASY/restricted",
         }
@@ -307,16 +314,12 @@ fn carry_out(
     mut discipline: impl Discipline,
     mut journal: TraceJournal<'_>,
 ) -> Result<SimOutcome, SimulationError> {
-    let mut outcome = SimOutcome {
-        jobs: vec![JobRecord::default(); trace.jobs.len()],
-        ..SimOutcome::default()
-    };
+    let mut outcome = SimOutcome::of_jobs(trace.jobs.len());
     let mut places = Places::new(if journal.is_wanted() { nodes } else { 0 });
     journal.platform(batch.name().into(), None, nodes)?;
-    let mut submitted = 0;
+    let mut submissions = TraceSubmissions::of(&trace.jobs);
     loop {
-        let submission = trace.jobs.get(submitted).map(|job| job.submit);
-        let events = [machine.next(), submission, discipline.next()];
+        let events = [machine.next(), submissions.next(), discipline.next()];
         let Some(now) = events.into_iter().flatten().min() else {
             return Ok(outcome);
         };
@@ -331,14 +334,8 @@ fn carry_out(
         if machine.extend_overdue(now) {
             discipline.overran();
         }
-        while trace
-            .jobs
-            .get(submitted)
-            .is_some_and(|job| job.submit == now)
-        {
-            discipline.submitted(submitted);
-            journal.submit(id(submitted))?;
-            submitted += 1;
+        for job in submissions.take(now, &mut journal)? {
+            discipline.submitted(job);
         }
         let before = Instant::now();
         discipline.schedule(&mut machine, now);

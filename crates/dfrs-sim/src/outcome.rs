@@ -57,3 +57,13 @@ pub struct SimOutcome {
     /// How long decisions took.
     pub decisions: DecisionTimes,
 }
+
+impl SimOutcome {
+    /// Of a trace of so many jobs, before the first is submitted.
+    pub(crate) fn of_jobs(count: usize) -> Self {
+        Self {
+            jobs: vec![JobRecord::default(); count],
+            ..Self::default()
+        }
+    }
+}

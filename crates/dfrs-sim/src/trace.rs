@@ -45,6 +45,11 @@ pub const NODE_GPUS: Amount = Amount(1_000_000);
 /// The same run time, where a job has no limit.
 pub const MAX_SHORT: Span = Span::from_seconds(3600);
 
+/// How many of so many nodes have GPUs, where a trace says so for so many of them (none: all have).
+pub(crate) fn number_with_gpus(nodes: u32, gpu_nodes: Option<u32>) -> u32 {
+    gpu_nodes.unwrap_or(nodes).min(nodes)
+}
+
 /// CPUs of a simulated node where nothing else is said: the nodes of the TPDS paper are quad-core.
 pub const NODE_CPUS: u32 = 4;
 
@@ -151,7 +156,7 @@ impl TraceJob {
         let per_node = by(NODE_MEMORY.0, self.memory.0).min(by(NODE_GPUS.0, self.gpus.0));
         let nodes = match self.gpus {
             Amount(0) => nodes,
-            _ => gpu_nodes.map_or(nodes, |with_gpus| with_gpus.min(nodes)),
+            _ => number_with_gpus(nodes, gpu_nodes),
         };
         per_node.saturating_mul(u64::from(nodes)) >= u64::from(self.tasks)
     }
@@ -201,7 +206,7 @@ impl Trace {
 
     /// Whether the node at this position of so many has GPUs.
     pub(crate) fn is_gpu_node(&self, node: usize, nodes: u32) -> bool {
-        let without = nodes.saturating_sub(self.gpu_nodes.unwrap_or(nodes));
+        let without = nodes - number_with_gpus(nodes, self.gpu_nodes);
         node >= without as usize
     }
 

@@ -21,7 +21,7 @@ use dfrs_core::{
 use crate::error::SimulationError;
 use crate::held::HeldChange;
 use crate::journal::{TraceJournal, position};
-use crate::outcome::{JobRecord, SimOutcome};
+use crate::outcome::SimOutcome;
 use crate::settings::{LAST, SimSettings};
 use crate::trace::{NODE_GPUS, Trace, platform};
 use pauses::LongPauses;
@@ -83,10 +83,7 @@ impl<'a> World<'a> {
         others: &'a [HeldChange],
         journal: TraceJournal<'a>,
     ) -> Self {
-        let outcome = SimOutcome {
-            jobs: vec![JobRecord::default(); trace.jobs.len()],
-            ..SimOutcome::default()
-        };
+        let outcome = SimOutcome::of_jobs(trace.jobs.len());
         let weighs_moves = policy.weighs_moves();
         let has_gpus = trace.has_gpus();
         let mut nodes = platform(settings.nodes);

@@ -1,7 +1,7 @@
 //! How much of a job has room on a machine without jobs.
 
 use super::node_amounts::NodeAmounts;
-use crate::trace::TraceJob;
+use crate::trace::{TraceJob, number_with_gpus};
 
 /// The nodes of a machine, by what they have.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct EmptyNodeCounts {
 impl EmptyNodeCounts {
     /// So many nodes; `gpu_nodes` of them have GPUs (none: all), and this each.
     pub fn new(nodes: u32, gpu_nodes: Option<u32>, with_gpus: NodeAmounts) -> Self {
-        let count = gpu_nodes.map_or(nodes, |count| count.min(nodes));
+        let count = number_with_gpus(nodes, gpu_nodes);
         Self {
             without_gpus: nodes - count,
             with_gpus: (count, with_gpus),
@@ -55,12 +55,8 @@ impl EmptyNodeCounts {
 
     /// How many tasks that take so much each have room.
     fn holds(&self, task: NodeAmounts) -> u64 {
-        let without_gpus = NodeAmounts {
-            gpus: 0,
-            ..NodeAmounts::NODE
-        };
         let (count, with_gpus) = self.with_gpus;
         let on = |count: u32, node: NodeAmounts| u64::from(count) * u64::from(node.holds(task));
-        on(self.without_gpus, without_gpus) + on(count, with_gpus)
+        on(self.without_gpus, NodeAmounts::NODE_WITHOUT_GPUS) + on(count, with_gpus)
     }
 }

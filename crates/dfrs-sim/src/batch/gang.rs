@@ -6,10 +6,11 @@ use std::time::Instant;
 use dfrs_core::{Span, Time};
 
 use super::node_amounts::{NodeAmounts, Tasks};
+use super::submissions::TraceSubmissions;
 use super::{Batch, id};
 use crate::error::SimulationError;
 use crate::journal::TraceJournal;
-use crate::outcome::{JobRecord, SimOutcome};
+use crate::outcome::SimOutcome;
 use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::{NODE_CPU, Trace, TraceJob};
 
@@ -63,15 +64,11 @@ pub(super) fn run(
     mut journal: TraceJournal<'_>,
 ) -> Result<SimOutcome, SimulationError> {
     let mut gang = Gang::new(trace, times, settings);
-    let mut outcome = SimOutcome {
-        jobs: vec![JobRecord::default(); trace.jobs.len()],
-        ..SimOutcome::default()
-    };
+    let mut outcome = SimOutcome::of_jobs(trace.jobs.len());
     journal.platform(batch.name().into(), None, settings.nodes)?;
-    let mut submitted = 0;
+    let mut submissions = TraceSubmissions::of(&trace.jobs);
     loop {
-        let submission = trace.jobs.get(submitted).map(|job| job.submit);
-        let events = [gang.next_end(), gang.next_slice(), submission];
+        let events = [gang.next_end(), gang.next_slice(), submissions.next()];
         let Some(now) = events.into_iter().flatten().min() else {
             return Ok(outcome);
         };
@@ -90,18 +87,10 @@ pub(super) fn run(
         if is_slice {
             gang.next_turn();
         }
-        let known = submitted;
-        while trace
-            .jobs
-            .get(submitted)
-            .is_some_and(|job| job.submit == now)
-        {
-            gang.queue.push_back(submitted);
-            journal.submit(id(submitted))?;
-            submitted += 1;
-        }
+        let new = submissions.take(now, &mut journal)?;
+        gang.queue.extend(new.clone());
         // A turn frees no room.
-        let first = match ended.is_empty() && submitted == known {
+        let first = match ended.is_empty() && new.is_empty() {
             true => Vec::new(),
             false => gang.schedule(),
         };

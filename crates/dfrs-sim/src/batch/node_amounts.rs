@@ -34,14 +34,17 @@ impl NodeAmounts {
         ..Self::NODE
     };
 
+    /// All of a node without GPUs, where others have some: no part of it is restricted.
+    pub const NODE_WITHOUT_GPUS: Self = Self {
+        gpus: 0,
+        ..Self::NODE
+    };
+
     /// All of each of so many nodes: this, where a node has GPUs.
     pub fn of_nodes(trace: &Trace, nodes: u32, with_gpus: Self) -> Vec<Self> {
         let of_node = |node: u32| match trace.is_gpu_node(node as usize, nodes) {
             true => with_gpus,
-            false => Self {
-                gpus: 0,
-                ..Self::NODE
-            },
+            false => Self::NODE_WITHOUT_GPUS,
         };
         (0..nodes).map(of_node).collect()
     }

@@ -2,6 +2,7 @@
 //! whose jobs suspend those of another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -11,10 +12,11 @@ use super::allocations::{Allocations, CoreReservation, CoreWish};
 use super::core_rows::CorePlace;
 use super::core_shares::{CoreUser, core_yields};
 use super::node_amounts::NodeAmounts;
+use super::submissions::TraceSubmissions;
 use super::{Batch, id};
 use crate::error::SimulationError;
 use crate::journal::TraceJournal;
-use crate::outcome::{JobRecord, SimOutcome};
+use crate::outcome::SimOutcome;
 use crate::settings::{Estimates, LAST, SimSettings};
 use crate::trace::{Trace, TraceJob};
 
@@ -70,16 +72,12 @@ pub(super) fn run(
     mut journal: TraceJournal<'_>,
 ) -> Result<SimOutcome, SimulationError> {
     let mut cluster = Oversubscribed::new(trace, partitions, settings);
-    let mut outcome = SimOutcome {
-        jobs: vec![JobRecord::default(); trace.jobs.len()],
-        ..SimOutcome::default()
-    };
+    let mut outcome = SimOutcome::of_jobs(trace.jobs.len());
     journal.platform(batch.name().into(), None, settings.nodes)?;
-    let mut submitted = 0;
+    let mut submissions = TraceSubmissions::of(&trace.jobs);
     loop {
-        let submission = trace.jobs.get(submitted).map(|job| job.submit);
         let overrun = cluster.next_overrun();
-        let events = [cluster.next_end(), overrun, submission];
+        let events = [cluster.next_end(), overrun, submissions.next()];
         let Some(now) = events.into_iter().flatten().min() else {
             return Ok(outcome);
         };
@@ -94,18 +92,9 @@ pub(super) fn run(
         if overrun == Some(now) {
             cluster.reservations.fill_with(|| None);
         }
-        let mut new = Vec::new();
-        while trace
-            .jobs
-            .get(submitted)
-            .is_some_and(|job| job.submit == now)
-        {
-            new.push(submitted);
-            journal.submit(id(submitted))?;
-            submitted += 1;
-        }
+        let new = submissions.take(now, &mut journal)?;
         let before = Instant::now();
-        let started = cluster.schedule(&new);
+        let started = cluster.schedule(new);
         let mut changes = cluster.settle();
         outcome.decisions.add(before.elapsed());
         for job in started {
@@ -222,9 +211,9 @@ impl<'a> Oversubscribed<'a> {
     }
 
     /// The waiting jobs that may be able to start, with their partitions, in the order in which they are tried.
-    fn tried(&mut self, new: &[usize]) -> Vec<(usize, usize)> {
-        let with_partition = |job: &usize| (self.partition_of(*job), *job);
-        let new: Vec<(usize, usize)> = new.iter().map(with_partition).collect();
+    fn tried(&mut self, new: Range<usize>) -> Vec<(usize, usize)> {
+        let with_partition = |job| (self.partition_of(job), job);
+        let new: Vec<(usize, usize)> = new.map(with_partition).collect();
         // As long as no job ends and none of a higher tier comes, what could not start cannot start now either.
         let lowest = self.reservations.len() - 1;
         let is_same = self.reservations.iter().any(Option::is_some)
@@ -260,7 +249,7 @@ impl<'a> Oversubscribed<'a> {
 
     /// Starts what is to start, new jobs among them: of each partition the first while they fit, then others that do
     /// not delay the first.
-    fn schedule(&mut self, new: &[usize]) -> Vec<usize> {
+    fn schedule(&mut self, new: Range<usize>) -> Vec<usize> {
         // Room only shrinks: a job that requires no less than one that failed would fail, too.
         let mut missed: BTreeMap<(NodeAmounts, usize, Vec<bool>), u32> = BTreeMap::new();
         let mut started = Vec::new();
