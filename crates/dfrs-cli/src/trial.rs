@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dfrs_core::Bytes;
 use dfrs_lab::trial::{SiteTrial, TrialOptions};
+use dfrs_sim::trace::gpus_of_equal_nodes;
 use dfrs_sim::trace::sacct::{Site, SiteGpus};
 
 use crate::site::{NodeKind, SiteNodes};
@@ -179,14 +180,13 @@ fn difference(nodes: &SiteNodes) -> Option<String> {
 
 /// The GPUs of these nodes; none if slurm.conf gives them none.
 fn gpus(nodes: &SiteNodes) -> Option<SiteGpus> {
-    let most = nodes.kinds.iter().map(|(kind, _)| kind.gpus()).max()?;
     let kinds = nodes.kinds.iter();
-    let all = kinds.fold(0_u64, |sum, (kind, count)| {
-        sum.saturating_add(kind.gpus().saturating_mul(*count as u64))
-    });
-    let per_node = u32::try_from(most).ok().filter(|most| *most > 0)?;
-    let nodes = u32::try_from(all.div_ceil(most)).ok()?;
-    Some(SiteGpus { per_node, nodes })
+    let kinds = kinds.map(|(kind, count)| (kind.gpus(), *count as u64));
+    let (per_node, nodes) = gpus_of_equal_nodes(kinds);
+    Some(SiteGpus {
+        per_node: u32::try_from(per_node).ok().filter(|most| *most > 0)?,
+        nodes: u32::try_from(nodes).ok()?,
+    })
 }
 
 #[cfg(test)]

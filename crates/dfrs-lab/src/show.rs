@@ -201,6 +201,16 @@ pub fn seconds_ticks() -> Vec<(f64, String)> {
     .to_vec()
 }
 
+/// How many of all jobs.
+pub(crate) fn of_jobs(count: usize, all: usize) -> String {
+    format!("{} of {} jobs", number(count), number(all))
+}
+
+/// A sentence about so many of all jobs, if there are any; `what` is the rest of it.
+pub(crate) fn sentence_about(count: usize, all: usize, what: &str) -> Option<String> {
+    (count > 0).then(|| format!("{} {what}", of_jobs(count, all)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

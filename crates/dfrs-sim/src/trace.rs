@@ -45,6 +45,19 @@ pub const NODE_GPUS: Amount = Amount(1_000_000);
 /// The same run time, where a job has no limit.
 pub const MAX_SHORT: Span = Span::from_seconds(3600);
 
+/// GPUs of nodes that differ, for a machine on which each node with GPUs has as many: as many as the node that has most,
+/// and the number of nodes that hold all of them. `nodes`: GPUs of a node, and how many nodes are so. (0, 0): there are
+/// none. O(n).
+#[must_use]
+pub fn gpus_of_equal_nodes(nodes: impl IntoIterator<Item = (u64, u64)>) -> (u64, u64) {
+    let (mut most, mut all) = (0, 0_u64);
+    for (gpus, count) in nodes {
+        most = gpus.max(most);
+        all = all.saturating_add(gpus.saturating_mul(count));
+    }
+    (most, if most > 0 { all.div_ceil(most) } else { 0 })
+}
+
 /// How many of so many nodes have GPUs, where a trace says so for so many of them (none: all have).
 pub(crate) fn number_with_gpus(nodes: u32, gpu_nodes: Option<u32>) -> u32 {
     gpu_nodes.unwrap_or(nodes).min(nodes)

@@ -83,7 +83,7 @@ impl SiteOptions {
         }
     }
 
-    /// The same, and jobs with other generic resources are kept: for what jobs held of CPUs and memory.
+    /// The same, and jobs with other devices are kept: for what jobs held of CPUs and memory.
     #[must_use]
     pub(crate) fn keeping_gres(&self) -> Self {
         Self {

@@ -14,7 +14,7 @@ use super::ReplayOptions;
 use crate::input::source::{self, LeftOutCount, ReplayFile, ReplaySource};
 use crate::input::{self, SiteOptions, TraceSource};
 use crate::show::{number, percent, significant};
-use crate::sim::beside::UsedWithin;
+use crate::sim::beside::{UsedWithin, check_pair};
 use crate::sim::results;
 
 /// Runs the jobs of `own` beside those of `log`: what goes to standard output and to standard error.
@@ -31,7 +31,7 @@ pub fn run(
 ) -> Result<(String, String), String> {
     let policies = policies(options)?;
     let site = options.site.for_others();
-    // Jobs with other generic resources hold CPUs and memory, too.
+    // Jobs with other devices hold CPUs and memory, too.
     let log_site = site.keeping_gres();
     let source = source::read_file(&ReplayFile {
         site: &log_site,
@@ -41,17 +41,12 @@ pub fn run(
     let schedulers: Vec<Scheduler> = policies.iter().cloned().map(Scheduler::Dfrs).collect();
     let own_source = own_source(own, strict, (options, &site), &source);
     let mut input = input::read(&own_source, &schedulers)?;
-    if !source.is_dump() && !input.is_dump {
-        let what = "a trace (SWF or CSV), as the log,";
-        let checked = options.site.for_no_dump(what);
-        checked.map_err(|error| format!("{}: {error}", own.display()))?;
-    }
-    if input.trace.has_gpus() && source.trace.has_gpus() {
-        return Err(format!(
-            "{}: --beside knows no GPUs that both use; leave out --gpus-per-node, or the column gpus of a trace",
-            own.display()
-        ));
-    }
+    let both = [
+        (source.is_dump(), &source.trace),
+        (input.is_dump, &input.trace),
+    ];
+    check_pair(both, &options.site, "the log")
+        .map_err(|error| format!("{}: {error}", own.display()))?;
     options.draw(&options.run.mobility, &mut input.trace);
     let mut notes = source.warnings.clone() + &input.notes;
     if shift_into(&mut input.trace, held.window()) {

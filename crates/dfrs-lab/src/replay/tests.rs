@@ -61,7 +61,7 @@ fn job_is_left_out_when_one_of_the_batch_schedulers_can_never_start_it() {
 }
 
 #[test]
-fn jobs_with_generic_resources_hold_cpus_beside_others() {
+fn jobs_with_devices_hold_cpus_beside_others() {
     let jobs = "1|1000|1000|4600|1|4|1G||04:00:00|02:00:00|COMPLETED|cpu=4,gres/gpu=1\n\
         2|1000|1000|4600|1|4|1G||04:00:00|02:00:00|COMPLETED|cpu=4\n\
         3|1000|1000|4600|1|8|99G||04:00:00|02:00:00|COMPLETED|cpu=8\n";

@@ -5,6 +5,7 @@ use std::path::Path;
 use dfrs_core::{Span, Time};
 use dfrs_proto::journal::JournalEvent;
 use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep};
+use dfrs_sim::trace::Trace;
 use dfrs_sim::{Batch, HeldByOthers, Scheduler, SimSettings};
 
 use crate::input::{self, Input, SiteOptions, TraceSource};
@@ -33,21 +34,36 @@ pub fn read(
         ));
     }
     let others = input::read(source, &[easy])?;
-    if !own.is_dump && !others.is_dump {
-        let what = "a trace (SWF or CSV), as the file of --beside,";
-        let checked = site.for_no_dump(what);
-        checked.map_err(|error| format!("{}: {error}", source.trace.display()))?;
-    }
-    if own.trace.has_gpus() && others.trace.has_gpus() {
-        return Err(format!(
-            "{}: --beside knows no GPUs that both use; leave out --gpus-per-node, or the column gpus of one of the traces",
-            source.trace.display()
-        ));
-    }
+    let both = [(own.is_dump, &own.trace), (others.is_dump, &others.trace)];
+    check_pair(both, site, "the file of --beside")
+        .map_err(|error| format!("{}: {error}", source.trace.display()))?;
     let held = HeldByOthers::run(&others.trace, settings)
         .map_err(|error| format!("{}: {error}", source.trace.display()))?;
     let notes = others.notes + &note(source, &held, settings.nodes);
     Ok((held, notes))
+}
+
+/// Refuses options of dumps where none of two files is one, and GPUs that both use. Of each file: whether it is a dump,
+/// and its jobs. `other`: what the first of them is to its user.
+///
+/// # Errors
+///
+/// One line without the file's name.
+pub(crate) fn check_pair(
+    files: [(bool, &Trace); 2],
+    site: &SiteOptions,
+    other: &str,
+) -> Result<(), String> {
+    if files.iter().all(|(is_dump, _)| !is_dump) {
+        site.for_no_dump(&format!("a trace (SWF or CSV), as {other},"))?;
+    }
+    if files.iter().all(|(_, trace)| trace.has_gpus()) {
+        return Err(
+            "--beside knows no GPUs that both use; leave out --gpus-per-node, or the column gpus of one of the traces"
+                .into(),
+        );
+    }
+    Ok(())
 }
 
 /// What there is to use.

@@ -11,7 +11,7 @@ use dfrs_sim::trace::sacct::{
 
 use super::replay_source::{DUMP_KIND, ReplaySource};
 use crate::input::site::SiteOptions;
-use crate::show::{TimeBase, number, percent, significant};
+use crate::show::{TimeBase, of_jobs, percent, sentence_about, significant};
 
 /// The dump, which `file` names to people, of a site with so many nodes.
 pub fn read(
@@ -128,16 +128,6 @@ fn refuse_left_out(taken: &SiteTrace, strict: bool) -> Result<(), String> {
             first.map_or(String::new(), |first| format!(" ({first})"))
         ),
     })
-}
-
-/// How many of all jobs.
-fn of_jobs(count: usize, all: usize) -> String {
-    format!("{} of {} jobs", number(count), number(all))
-}
-
-/// A sentence about so many of all jobs, if there are any; `what` is the rest of it.
-fn sentence_about(count: usize, all: usize, what: &str) -> Option<String> {
-    (count > 0).then(|| format!("{} {what}", of_jobs(count, all)))
 }
 
 /// In sentences: what jobs did that no simulation here does.

@@ -14,7 +14,7 @@ use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJ
 
 use super::replay_file::ReplayFile;
 use super::replay_source::{JournalFacts, ReplaySource};
-use crate::show::{TimeBase, number};
+use crate::show::{TimeBase, number, sentence_about};
 use gpus::{JournalGpus, has_others};
 use job::JournalJob;
 
@@ -301,11 +301,8 @@ fn cautions(trace: &Trace, with_other_devices: usize) -> Vec<String> {
             "had devices other than GPUs, which count for nothing here: more of them may run at a time than there were.",
         ),
     ];
-    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
-    let all = number(trace.jobs.len());
-    counted
-        .map(|(count, what)| format!("{} of {all} jobs {what}", number(count)))
-        .collect()
+    let sentence = |(count, what)| sentence_about(count, trace.jobs.len(), what);
+    counted.into_iter().filter_map(sentence).collect()
 }
 
 /// The job in shares of a node, and the CPUs that it takes from others under a batch scheduler.

@@ -3,7 +3,7 @@
 use dfrs_core::Amount;
 use dfrs_proto::devices::{DevicesByKind, name_of, number_named};
 use dfrs_proto::journal::PlatformNode;
-use dfrs_sim::trace::NODE_GPUS;
+use dfrs_sim::trace::{NODE_GPUS, gpus_of_equal_nodes};
 
 /// What GPUs are called in Slurm.
 const NAME: &str = "gpu";
@@ -20,17 +20,10 @@ pub struct JournalGpus {
 impl JournalGpus {
     /// Those of these nodes. O(nodes).
     pub fn of<'a>(nodes: impl Iterator<Item = &'a PlatformNode>) -> Self {
-        let (mut per_node, mut all) = (0, 0_u64);
-        for node in nodes {
-            // It counts those of all types.
-            let here = node.devices.get(NAME).copied().unwrap_or(0);
-            per_node = here.max(per_node);
-            all = all.saturating_add(here);
-        }
-        let nodes = match per_node {
-            0 => 0,
-            most => u32::try_from(all.div_ceil(most)).unwrap_or(u32::MAX),
-        };
+        // It counts those of all types.
+        let here = |node: &PlatformNode| node.devices.get(NAME).copied().unwrap_or(0);
+        let (per_node, nodes) = gpus_of_equal_nodes(nodes.map(|node| (here(node), 1)));
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
         Self { per_node, nodes }
     }
 
