@@ -16,6 +16,16 @@ class Failure(Exception):
     """One line for the user: what failed and what to do."""
 
 
+def build(debian, source=None, *kinds):
+    """Makes all that a cluster is of: what scripts need, the image (kinds: options of docker/image), and the programs
+    and the plugin."""
+    tree = ["--source", str(source)] if source else []
+    for command in (["provide"], ["image", debian, *tree, *kinds], ["build", *(tree or [debian])]):
+        result = subprocess.run([str(DOCKER / command[0]), *command[1:]], stdout=subprocess.DEVNULL)
+        if result.returncode:
+            raise Failure(f"docker/{' '.join(command)} failed, see above")
+
+
 class Cluster:
     def __init__(self, project, debian, source=None, nodes=len(NODES)):
         """debian: "12" or "13"; source: a Slurm source tree in place of that Debian's Slurm; nodes: how many, four
