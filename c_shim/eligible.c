@@ -193,12 +193,10 @@ static bool needs_whole_nodes(const dfrs_scoped_t *partition, const job_record_t
 }
 
 /* Whether the reservation lets the job onto its nodes, as far as cores are left (job_test_resv() of 22.05 and
- * 24.11). */
+ * 24.11). own: the job's; NULL: it has none. */
 static bool lets_in(const slurmctld_resv_t *reservation, const dfrs_scoped_t *partition,
-		    const job_record_t *job)
+		    const job_record_t *job, const slurmctld_resv_t *own)
 {
-	const slurmctld_resv_t *own = job->resv_ptr;
-
 	if (!own)
 		return is_of_parts(reservation) && !needs_whole_nodes(partition, job);
 	return (reservation == own) || is_of_parts(reservation) ||
@@ -208,11 +206,11 @@ static bool lets_in(const slurmctld_resv_t *reservation, const dfrs_scoped_t *pa
 
 /* Whether the reservation keeps others from nodes that this job has, or waits for. */
 static bool concerns(const slurmctld_resv_t *reservation, const dfrs_scoped_t *partition,
-		     const job_record_t *job)
+		     const job_record_t *job, const slurmctld_resv_t *own)
 {
 	const bitstr_t *nodes = job->node_bitmap;
 
-	if (lets_in(reservation, partition, job))
+	if (lets_in(reservation, partition, job, own))
 		return false;
 	if (IS_JOB_PENDING(job))
 		nodes = job->details ? job->details->req_node_bitmap : NULL;
@@ -221,10 +219,11 @@ static bool concerns(const slurmctld_resv_t *reservation, const dfrs_scoped_t *p
 
 /* The first of so many that concerns the job; NULL: none. */
 static const slurmctld_resv_t *first_of(const dfrs_reservations_t *reservations, uint32_t count,
-					const dfrs_scoped_t *partition, const job_record_t *job)
+					const dfrs_scoped_t *partition, const job_record_t *job,
+					const slurmctld_resv_t *own)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (concerns(reservations->list[i], partition, job))
+		if (concerns(reservations->list[i], partition, job, own))
 			return reservations->list[i];
 	return NULL;
 }
@@ -234,16 +233,17 @@ time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 {
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
 	obstacles_t count = { .fixed = partition->fixed.count };
-	const slurmctld_resv_t *reservation;
+	const slurmctld_resv_t *reservation, *own;
 
 	if (!holds && (!IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job)))
 		return 0;
 	if (!holds)
 		count = in_the_way(scope, partition, job);
-	reservation = first_of(&partition->fixed, count.fixed, partition, job);
+	own = dfrs_reservation(job, scope->now);
+	reservation = first_of(&partition->fixed, count.fixed, partition, job, own);
 	if (reservation)
 		return reservation->start_time;
-	return first_of(&partition->floating, count.floating, partition, job) ? 1 : 0;
+	return first_of(&partition->floating, count.floating, partition, job, own) ? 1 : 0;
 }
 
 /* As job_time_limit() of 22.05 ends it, without what slurm.conf lets it overrun. */
@@ -266,16 +266,17 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 	const dfrs_details_t *details = job->details;
 	obstacles_t obstacles = in_the_way(scope, partition, job);
 	dfrs_equipment_t wanted = asked_of_nodes(details);
+	const slurmctld_resv_t *own = dfrs_reservation(job, scope->now);
 	bool any_will_do = has_all(&scope->least, &wanted);
 	uint64_t digest = partition->digest;
 
 	if (!partition->record->node_bitmap ||
 	    (!partition->partial && !details->exc_node_bitmap && !details->req_node_bitmap &&
 	     !details->feature_list && any_will_do && !obstacles.fixed && !obstacles.floating &&
-	     !job->resv_ptr))
+	     !own))
 		return false;
 	digest = dfrs_digest(digest, ((uint64_t) obstacles.floating << 32) | obstacles.fixed);
-	digest = dfrs_digest(digest, job->resv_ptr ? job->resv_ptr->resv_id + 1ULL : 0);
+	digest = dfrs_digest(digest, own ? own->resv_id + 1ULL : 0);
 	if (obstacles.fixed || obstacles.floating)
 		digest = dfrs_digest(digest, ((uint64_t) needs_whole_nodes(partition, job) << 32) |
 					     dfrs_cpus_per_task(job, 1));
@@ -291,14 +292,15 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 /* Takes nodes away, and adds the cores that are reserved on others to *cores: NULL at first. */
 static void leave_out_reserved(bitstr_t *nodes, bitstr_t **cores,
 			       const dfrs_reservations_t *reservations, uint32_t count,
-			       const dfrs_scoped_t *partition, const job_record_t *job)
+			       const dfrs_scoped_t *partition, const job_record_t *job,
+			       const slurmctld_resv_t *own)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const slurmctld_resv_t *reservation = reservations->list[i];
 
-		if (!lets_in(reservation, partition, job))
+		if (!lets_in(reservation, partition, job, own))
 			bit_and_not(nodes, reservation->node_bitmap);
-		else if (job->resv_ptr || !reservation->core_bitmap)
+		else if (own || !reservation->core_bitmap)
 			continue;
 		else if (!*cores)
 			*cores = bit_copy(reservation->core_bitmap);
@@ -341,6 +343,7 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 {
 	const dfrs_details_t *details = job->details;
 	obstacles_t obstacles = in_the_way(scope, partition, job);
+	const slurmctld_resv_t *own = dfrs_reservation(job, scope->now);
 	bitstr_t *nodes = bit_copy(partition->record->node_bitmap);
 	bitstr_t *cores = NULL; /* that are reserved */
 
@@ -351,15 +354,12 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	if (details->feature_list && dfrs_plain_features(details))
 		keep_features(nodes, details->feature_list);
 	keep_equipped(nodes, details);
-	leave_out_reserved(nodes, &cores, &partition->fixed, obstacles.fixed, partition,
-			   job);
-	leave_out_reserved(nodes, &cores, &partition->floating, obstacles.floating,
-			   partition, job);
+	leave_out_reserved(nodes, &cores, &partition->fixed, obstacles.fixed, partition, job, own);
+	leave_out_reserved(nodes, &cores, &partition->floating, obstacles.floating, partition, job, own);
 	if (cores)
 		leave_out_full(nodes, cores, job);
 	FREE_NULL_BITMAP(cores);
-	if (job->resv_ptr && job->resv_ptr->node_bitmap &&
-	    !(job->resv_ptr->flags & RESERVE_FLAG_FLEX))
-		bit_and(nodes, job->resv_ptr->node_bitmap);
+	if (own && own->node_bitmap && !(own->flags & RESERVE_FLAG_FLEX))
+		bit_and(nodes, own->node_bitmap);
 	return nodes;
 }

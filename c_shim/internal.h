@@ -205,6 +205,15 @@ typedef struct dfrs_devices dfrs_devices_t;
 dfrs_devices_t *dfrs_devices_ask(job_record_t *job);
 void dfrs_devices_restore(dfrs_devices_t *devices);
 
+/* reservation.c */
+
+/* That which the job runs in, or is planned with while it waits; NULL: none. O(nodes) for a waiting job that names
+ * several, else O(1). A read lock suffices. */
+slurmctld_resv_t *dfrs_reservation(const job_record_t *job, time_t now);
+/* Has a job that names several start in one that is open and has these nodes; ESLURM_RESERVATION_INVALID: none
+ * does. Needs the write locks. */
+int dfrs_enter_reservation(job_record_t *job, const bitstr_t *nodes, time_t now);
+
 /* gate.c: as dfrs_jobs_gate(), and sets the job's part_ptr to the partition it may start in. Needs the
  * write locks; job may be NULL. */
 int dfrs_job_eligible(job_record_t *job, time_t now);

@@ -96,6 +96,19 @@ static bool within_limits(job_record_t *job, const layout_t *layout)
 	return dfrs_within_limits(job, &amounts);
 }
 
+/* Of a job that names several reservations, that which has its nodes. */
+static int enter_reservation(job_record_t *job, const layout_t *layout, time_t now)
+{
+	bitstr_t *nodes = bit_alloc(node_record_count);
+	int rc;
+
+	for (uint32_t i = 0; i < layout->count; i++)
+		bit_set(nodes, layout->allocs[i].node);
+	rc = dfrs_enter_reservation(job, nodes, now);
+	FREE_NULL_BITMAP(nodes);
+	return rc;
+}
+
 /* Whether this thread, and no other, is having Slurm start a job. */
 static __thread bool starting;
 
@@ -402,6 +415,9 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 		return rc;
 	if (!within_limits(job, layout))
 		return ESLURM_ACCOUNTING_POLICY;
+	rc = enter_reservation(job, layout, now);
+	if (rc)
+		return rc;
 	limit = job->time_limit;
 	whole_node = job->details->whole_node;
 	cut_to_deadline(job, now);

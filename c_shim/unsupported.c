@@ -75,11 +75,6 @@ FORM(reboot)
 	return job->reboot;
 }
 
-FORM(several_reservations)
-{
-	return job->resv_list;
-}
-
 FORM(switches)
 {
 	return job->req_switch;
@@ -133,9 +128,43 @@ FORM(specialized_cores)
 	return details->core_spec && (details->core_spec != NO_VAL16);
 }
 
-FORM(arbitrary)
+/* How many of its list the node with the fewest and that with the most have; false: nothing is listed. */
+static bool count_listed(const dfrs_details_t *details, uint32_t *fewest, uint32_t *most)
 {
-	return is_distributed(details, SLURM_DIST_ARBITRARY);
+	dfrs_hostlist_t list = details->req_nodes ? hostlist_create(details->req_nodes) : NULL;
+	uint32_t *times = xcalloc(node_record_count, sizeof(*times));
+	char *name;
+
+	*fewest = UINT32_MAX;
+	*most = 0;
+	while (list && (name = hostlist_shift(list))) {
+		const node_record_t *node = find_node_record(name);
+
+		if (node)
+			times[node->index]++;
+		free(name);
+	}
+	if (list)
+		hostlist_destroy(list);
+	for (int i = 0; i < node_record_count; i++) {
+		if (times[i])
+			*fewest = MIN(*fewest, times[i]);
+		*most = MAX(*most, times[i]);
+	}
+	xfree(times);
+	return *most;
+}
+
+/* Its list says on which nodes its tasks are (SLURM_HOSTFILE). Each has as many: then --nodelist says all of it. The
+ * order of the tasks is that of the step. */
+FORM(uneven_arbitrary)
+{
+	uint32_t fewest, most;
+
+	if (!is_distributed(details, SLURM_DIST_ARBITRARY))
+		return false;
+	return !details->req_node_bitmap || !count_listed(details, &fewest, &most) || (fewest != most) ||
+	       (details->num_tasks != most * (uint32_t) bit_set_count(details->req_node_bitmap));
 }
 
 /* On one node it has no effect. */
@@ -178,7 +207,6 @@ static const form_t forms[] = {
 	{ "one of several clusters (a federation)", federation },
 	{ "a burst buffer (--bb)", burst_buffer },
 	{ "a reboot of its nodes (--reboot)", reboot },
-	{ "several reservations", several_reservations },
 	{ "a number of switches (--switches)", switches },
 	{ "reserved ports (--resv-ports)", reserved_ports },
 	{ "one of several QOS (--qos)", one_of_several_qos },
@@ -189,7 +217,7 @@ static const form_t forms[] = {
 	{ "contiguous nodes (--contiguous)", contiguous },
 	{ "to expand another job (--dependency=expand)", expansion },
 	{ "specialized cores or threads (--core-spec, --thread-spec)", specialized_cores },
-	{ "an arbitrary distribution (-m arbitrary)", arbitrary },
+	{ "different numbers of tasks on its nodes (-m arbitrary; as many on each can be)", uneven_arbitrary },
 	{ "tasks in blocks on several nodes (-m plane)", plane },
 	{ "nodes in segments (--segment)", segments },
 	{ "memory that shrinks while it runs (--mem-update)", memory_updates },

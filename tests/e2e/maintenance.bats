@@ -8,6 +8,7 @@ load helpers
 
 teardown() {
 	controller scontrol delete reservationname=upkeep 2>/dev/null || true
+	controller scontrol delete reservationname=course 2>/dev/null || true
 	controller scontrol update nodename=n1 state=resume 2>/dev/null || true
 	clean_up
 }
@@ -119,6 +120,24 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 	wait_until 20 says "$waits" "a reservation is there, or begins"
 	controller scontrol delete reservationname=upkeep
 	wait_for_state "$waits" COMPLETED 60
+}
+
+@test "job that names two reservations starts in that which has the memory free" {
+	controller scontrol create reservation reservationname=upkeep starttime=now duration=30 nodes=n1 users=root,alice
+	controller scontrol create reservation reservationname=course starttime=now duration=30 nodes=n3 users=root,alice
+	fills=$(submit --reservation=upkeep --ntasks=1 --mem=800 --time=20 -- "$until_finished")
+	wait_for_state "$fills" RUNNING 40
+	# shellcheck disable=SC2016 # expanded by the job
+	job=$(submit --reservation=upkeep,course --ntasks=1 --mem=800 --time=20 -- 'echo "$SLURM_JOB_RESERVATION"')
+	wait_for_state "$job" COMPLETED 40
+	[ "$(nodes_of "$job")" = n3 ]
+	[ "$(output "$job")" = course ]
+	[ "$(state "$fills")" = RUNNING ]
+	finish "$fills"
+	wait_for_state "$fills" COMPLETED 40
+	# No job of theirs is to be left when they are deleted.
+	controller scontrol delete reservationname=upkeep
+	controller scontrol delete reservationname=course
 }
 
 @test "job overlapping a floating reservation runs elsewhere, and no start on its node is refused" {

@@ -38,6 +38,24 @@ cron_jobs() { controller squeue --noheader --user=alice --format %T; }
 	controller scontrol update nodename=n1 state=resume
 }
 
+# placed_by_list NODE...: the nodes of the tasks of an srun with this host file, in their order.
+placed_by_list() {
+	controller sh -c 'printf "%s\n" "$@" >/home/alice/hosts' list "$@"
+	in_cluster controller -u alice -- env SLURM_HOSTFILE=/home/alice/hosts srun --distribution=arbitrary \
+		--mem-per-cpu=50 --label printenv SLURMD_NODENAME | sort --numeric-sort | cut --delimiter=' ' --fields=2 | xargs
+}
+
+@test "tasks go where a host file has them, as many to each node" {
+	[ "$(placed_by_list n3 n1 n2)" = "n3 n1 n2" ]
+	[ "$(placed_by_list n2 n4 n4 n2)" = "n2 n4 n4 n2" ]
+	controller sh -c 'printf "%s\n" n1 n2 n2 >/home/alice/hosts'
+	# shellcheck disable=SC2016 # expanded in the container
+	job=$(in_cluster controller -u alice -- sh -c 'SLURM_HOSTFILE=/home/alice/hosts sbatch --parsable -n3 -m arbitrary \
+		--nodelist=/home/alice/hosts --mem-per-cpu=50 --wrap=true --output=/dev/null')
+	wait_until 20 says "$job" "different numbers of tasks on its nodes"
+	controller scancel "$job"
+}
+
 @test "job shows its reason when it waits for a licence, and starts when the licence is free" {
 	holds=$(submit --licenses=tool --ntasks=1 --mem=50 -- "$until_finished")
 	wait_for_state "$holds" RUNNING 20

@@ -13,8 +13,9 @@
  * words stay. names: which cores a job has in name. yields: where they are shown. requests: what
  * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
  * jobs hold some. limits: what is taken off a time limit again. cores: which jobs reservations of
- * cores keep off. hetjobs: which components of heterogeneous jobs wait for ever, and what they show. overlapping: which reservations keep jobs of others off. preemption: whether a
- * start may end jobs. grace: what becomes of jobs that Slurm preempts. dependencies: jobs after one that was warned.
+ * cores keep off. several: in which of its reservations a job waits. listed: which lists of nodes can be. hetjobs:
+ * which components of heterogeneous jobs wait for ever, and what they show. overlapping: which reservations keep
+ * jobs of others off. preemption: whether a start may end jobs. grace: what becomes of jobs that Slurm preempts. dependencies: jobs after one that was warned.
  * Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -540,6 +541,32 @@ static void overlapping(void)
 	print_bounds("runs in one that overlaps");
 }
 
+/* A job names three reservations: of nodes 0 and 1, of 2 and 3 (which begins later), and of 4. */
+static void several(void)
+{
+	slurmctld_resv_t *first, *later;
+	job_record_t *job;
+
+	make_nodes(6);
+	job = new_job(1);
+	first = reserve(1, "01", 0);
+	later = reserve(2, "23", 0);
+	later->start_time = wall_clock + 60;
+	job->resv_list = list_create(NULL);
+	list_append(job->resv_list, first);
+	list_append(job->resv_list, later);
+	list_append(job->resv_list, reserve(3, "4", 0));
+	print_nodes("first");
+	allocated_memory[1] = dfrs_node_memory(node_record_table_ptr[1]);
+	print_nodes("as many free in the last");
+	allocated_memory[0] = dfrs_node_memory(node_record_table_ptr[0]);
+	print_nodes("none free in the first");
+	wall_clock = later->start_time;
+	print_nodes("more free in the other");
+	wall_clock = later->end_time;
+	print_nodes("all are over");
+}
+
 /* So many cores of each of its nodes. */
 static void reserve_cores(slurmctld_resv_t *reservation, uint32_t first, uint32_t last)
 {
@@ -944,6 +971,49 @@ static void print_tasks(job_record_t *job)
 	job->details->cpus_per_task = 2;
 	printf("many CPUs: %u tasks\n", dfrs_tasks(job));
 	*job->details = as_before;
+}
+
+/* In place of Slurm's: of names that commas separate, one list at a time. */
+static char listed_names[64], *rest_of_list;
+
+dfrs_hostlist_t hostlist_create(const char *names)
+{
+	(void) snprintf(listed_names, sizeof(listed_names), "%s", names);
+	rest_of_list = listed_names;
+	return (dfrs_hostlist_t) listed_names;
+}
+
+char *hostlist_shift(dfrs_hostlist_t list)
+{
+	char *name = strsep(&rest_of_list, ",");
+
+	return name ? strdup(name) : NULL;
+}
+
+/* SLURM_HOSTFILE, of a job of so many tasks. */
+static void print_listed(job_record_t *job, char *nodes, uint32_t tasks)
+{
+	job->details->req_nodes = nodes;
+	job->details->num_tasks = tasks;
+	print_request(nodes ? nodes : "none");
+}
+
+static void listed(void)
+{
+	job_record_t *job;
+
+	make_nodes(3);
+	job = new_job(1);
+	job->details->task_dist = SLURM_DIST_ARBITRARY;
+	print_listed(job, NULL, 1);
+	job->details->req_node_bitmap = bit_alloc(node_record_count);
+	bit_set(job->details->req_node_bitmap, 0);
+	bit_set(job->details->req_node_bitmap, 2);
+	print_listed(job, "n2,n0", 2);
+	print_listed(job, "n2,n0,n0,n2", 4);
+	print_listed(job, "n2,n0,n2", 3);
+	print_listed(job, "n0,n2", 4);
+	job->details->req_nodes = NULL;
 }
 
 static void requests(void)
@@ -1478,6 +1548,10 @@ int main(int argc, char **argv)
 		use_threads();
 	else if (!strcmp(scenario, "cores"))
 		cores();
+	else if (!strcmp(scenario, "listed"))
+		listed();
+	else if (!strcmp(scenario, "several"))
+		several();
 	else if (!strcmp(scenario, "overlapping"))
 		overlapping();
 	else if (!strcmp(scenario, "bounds"))

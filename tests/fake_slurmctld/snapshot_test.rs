@@ -218,6 +218,21 @@ fn yields_are_appended_to_existing_comments() {
 }
 
 #[test]
+fn list_of_nodes_with_as_many_tasks_on_each_is_supported() {
+    let lines = run(&build::SNAPSHOT_TEST, "listed");
+    let uneven = "different numbers of tasks on its nodes (-m arbitrary; as many on each can be)";
+    for line in [
+        &format!("none: {uneven}"),
+        "n2,n0: supported",
+        "n2,n0,n0,n2: supported",
+        &format!("n2,n0,n2: {uneven}"),
+        &format!("n0,n2: {uneven}"),
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn unsupported_requests_are_refused() {
     let lines = run(&build::SNAPSHOT_TEST, "requests");
     let from = |version: u32, expected: &[&str]| {
@@ -309,6 +324,20 @@ fn core_reservations_exclude_jobs_that_do_not_fit() {
             .iter()
             .any(|line| line.starts_with("runs with --exclusive: nodes 1-0 of 0 free until -1800"))
     );
+}
+
+#[test]
+fn job_that_names_several_reservations_waits_in_that_with_most_memory_free() {
+    let lines = run(&build::SNAPSHOT_TEST, "several");
+    for line in [
+        "first: 0 1; CPUs 32, label 0",
+        "as many free in the last: 0 1; CPUs 32, label 0",
+        "none free in the first: 4; CPUs 32, label 0",
+        "more free in the other: 2 3; CPUs 32, label 0",
+        "all are over: 0 1; CPUs 32, label 0",
+    ] {
+        assert_has(&lines, line);
+    }
 }
 
 #[test]

@@ -89,7 +89,8 @@ fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
         // The program is built more often than it runs long.
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-        .env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true")
+        // Whatever the environment says: it goes before a profile's setting.
+        .env("CARGO_INCREMENTAL", "1")
         .status()
         .map_err(|error| format!("cargo cannot be started: {error}"))?;
     if built.success() {
