@@ -9,11 +9,8 @@ import time
 import figures
 import records
 import shares
-from cluster import DOCKER, NODES, Failure
+from cluster import CORE_PER_CPU, DOCKER, NODES, Failure
 
-# What one of Slurm's CPUs is in cores: a node's 0.44 of a core less the 0.12 that dfrsd reserves,
-# over its four CPUs (docker/compose.yaml).
-CORE_PER_CPU = 0.08
 POLL = 2.0
 JOURNAL = "/var/log/slurm/dfrs-journal.jsonl"
 MEASUREMENTS = "/var/log/dfrs-measurements.jsonl"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What of this machine a node's jobs get: many nodes are many parts of the same two cores and memory."""
 
-from cluster import NODES
-from run import CORE_PER_CPU
+from cluster import CORE_PER_CPU, NODES
 from workload import NODE_CPUS
 
 # A node's quota in compose.yaml, in cores.
