@@ -108,5 +108,9 @@ count() {
 totals() {
 	printf '\n%s tests: %s passed, %s failed, %s s\n' $((passed + failed)) $passed $failed $SECONDS
 	grep -h -e '^# try 1 of' -e '^skipped: ' "$logs"/*.log
-	[ ${#failures[@]} = 0 ] || { printf 'failed: %s\n' "${failures[@]}" && return 1; }
+	[ ${#failures[@]} = 0 ] && return
+	printf 'failed: %s\n' "${failures[@]}"
+	# Most of what fails at once fails for this.
+	printf '%s MB are free on the disk of this directory\n' "$(df --output=avail --block-size=1M . | tail --lines=1)"
+	return 1
 }
