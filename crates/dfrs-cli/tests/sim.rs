@@ -755,6 +755,32 @@ fn jobs_beside_others_use_what_these_leave() {
 }
 
 #[test]
+fn gpus_that_are_stranded_are_a_column_where_jobs_have_gpus() {
+    let scratch = Scratch::new("stranded");
+    let trace = scratch.file(
+        "gpus.csv",
+        "id,submit,tasks,cpu,mem,runtime,gpus\na,0,1,1.0,0.1,100,0\nb,0,1,0.25,0.1,100,0.5\n",
+    );
+    let arguments = [
+        "sim",
+        &trace,
+        "--nodes",
+        "1",
+        "--policy",
+        "EASY/shared,default",
+    ];
+    let (code, table, errors) = dfrs(&arguments);
+    assert_eq!(code, 0, "{errors}");
+    let (_, csv, _) = dfrs(&[&arguments[..], &["--format", "csv"]].concat());
+    assert!(table.contains("GPUs stranded"), "{table}");
+    let ends: Vec<&str> = csv
+        .lines()
+        .filter_map(|line| line.rsplit(',').next())
+        .collect();
+    assert_eq!(ends, ["stranded_gpus", "0.5", "0.0"], "{csv}");
+}
+
+#[test]
 fn batch_policy_beside_others_is_refused() {
     let scratch = Scratch::new("beside-batch");
     let (own, others) = (

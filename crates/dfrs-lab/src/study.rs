@@ -16,7 +16,7 @@ use dfrs_sim::metrics::CLASSES;
 
 use crate::outputs::save;
 use crate::runs::Runs;
-use crate::sim::results::MEASURES;
+use crate::sim::results::{MEASURES, STRANDED_GPUS};
 
 use compare::RunGroups;
 
@@ -54,5 +54,8 @@ pub fn write(directory: &Path, study: &Study, grid: &Grid) -> Result<(String, St
 /// The names of all that is measured of a run, in the order of columns.
 fn measures() -> impl Iterator<Item = &'static str> {
     let of_classes = CLASSES.iter().flat_map(|class| class.measures);
-    MEASURES.into_iter().chain(of_classes)
+    MEASURES
+        .into_iter()
+        .chain([STRANDED_GPUS])
+        .chain(of_classes)
 }

@@ -1,6 +1,7 @@
 //! What came of a trace, in numbers.
 
 mod classes;
+mod stranded_gpus;
 mod utilization;
 
 use dfrs_core::{Mobility, Span, Time};
@@ -10,6 +11,7 @@ use crate::outcome::{JobRecord, SimOutcome};
 use crate::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
 pub use classes::{CLASSES, JobClass, StretchesByClass};
+pub use stranded_gpus::StrandedGpus;
 pub use utilization::{Utilization, UtilizationStep};
 
 /// Memory of a node in GB, by which the papers compute how much is moved.
@@ -111,6 +113,9 @@ pub struct SimSummary {
     /// The part that they hold and these jobs use in that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilization_after: Option<f64>,
+    /// See [`StrandedGpus::share`]; none: no job has GPUs, or it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stranded_gpus: Option<f64>,
 }
 
 impl SimSummary {
@@ -202,6 +207,7 @@ impl SimSummary {
             stretch_99: quantile(&sorted, 99),
             utilization_before: None,
             utilization_after: None,
+            stranded_gpus: None,
         }
     }
 

@@ -52,13 +52,46 @@ pub const MEASURES: [&str; 30] = [
     "stretch_99",
 ];
 
-/// What is measured besides where the nodes are in other partitions, too.
-const MEASURES_BESIDE: [&str; 2] = ["utilization_before", "utilization_after"];
+/// What is measured only where it means something.
+struct OptionalMeasure {
+    /// Its field of a [`SimSummary`].
+    name: &'static str,
+    /// The head of its column for people.
+    head: &'static str,
+    value: fn(&SimSummary) -> Option<f64>,
+}
 
-/// Whether jobs of other partitions are on the nodes.
-fn are_beside(results: &[SimSummary]) -> bool {
-    let mut results = results.iter();
-    results.any(|result| result.utilization_before.is_some())
+/// All of them.
+const OPTIONAL_MEASURES: [OptionalMeasure; 3] = [
+    OptionalMeasure {
+        name: "utilization_before",
+        head: "CPU before",
+        value: |result| result.utilization_before,
+    },
+    OptionalMeasure {
+        name: "utilization_after",
+        head: "CPU after",
+        value: |result| result.utilization_after,
+    },
+    OptionalMeasure {
+        name: STRANDED_GPUS,
+        head: "GPUs stranded",
+        value: |result| result.stranded_gpus,
+    },
+];
+
+/// That of studies.
+pub(crate) const STRANDED_GPUS: &str = "stranded_gpus";
+
+/// Those that some result has.
+fn optional_measures(
+    results: &[SimSummary],
+) -> impl Iterator<Item = &'static OptionalMeasure> + Clone {
+    OPTIONAL_MEASURES.iter().filter(|measure| {
+        results
+            .iter()
+            .any(|result| (measure.value)(result).is_some())
+    })
 }
 
 /// The results as CSV with a line of names first; what is null is left empty.
@@ -67,13 +100,8 @@ fn are_beside(results: &[SimSummary]) -> bool {
 ///
 /// One line, if a result cannot be taken apart.
 pub fn csv(results: &[SimSummary]) -> Result<String, String> {
-    let beside: &[&str] = if are_beside(results) {
-        &MEASURES_BESIDE
-    } else {
-        &[]
-    };
     let names = ["policy", "jobs"].into_iter().chain(MEASURES);
-    let names = names.chain(beside.iter().copied());
+    let names = names.chain(optional_measures(results).map(|measure| measure.name));
     let mut text = names.clone().collect::<Vec<_>>().join(",") + "\n";
     for result in results {
         let fields = fields(result)?;
@@ -135,10 +163,6 @@ pub fn table(results: &[SimSummary]) -> String {
         columns.insert(3, ("bound", |result| number(result.bound, 3)));
         columns.insert(4, ("degr. bound", |result| number(result.degradation, 2)));
     }
-    if are_beside(results) {
-        columns.push(("CPU before", |result| number(result.utilization_before, 4)));
-        columns.push(("CPU after", |result| number(result.utilization_after, 4)));
-    }
     if results.len() > 1 {
         let best: SummaryColumn = ("degr. best", |result| {
             number(result.degradation_from_best, 2)
@@ -146,11 +170,16 @@ pub fn table(results: &[SimSummary]) -> String {
         let wait = columns.iter().position(|(head, _)| *head == "mean wait s");
         columns.insert(wait.unwrap_or(columns.len()), best);
     }
-    let heads = columns.iter().map(|(head, _)| (*head).to_owned());
-    let mut rows: Vec<Vec<String>> = vec![heads.collect()];
+    let further = optional_measures(results);
+    let heads = columns.iter().map(|(head, _)| *head);
+    let heads = heads.chain(further.clone().map(|measure| measure.head));
+    let mut rows: Vec<Vec<String>> = vec![heads.map(str::to_owned).collect()];
     rows.extend(results.iter().map(|result| {
         let fields = columns.iter().map(|(_, field)| field(result));
-        fields.collect()
+        let further = further
+            .clone()
+            .map(|measure| number((measure.value)(result), 4));
+        fields.chain(further).collect()
     }));
     aligned(&rows)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dfrs_core::Span;
 use dfrs_proto::journal::JournalEvent;
-use dfrs_sim::metrics::{SimSummary, compare_with_best};
+use dfrs_sim::metrics::{SimSummary, StrandedGpus, compare_with_best};
 use dfrs_sim::trace::Trace;
 use dfrs_sim::{
     HeldByOthers, OnJobEnd, Scheduler, SimOutcome, SimSettings, Sink, offline_bound,
@@ -168,7 +168,11 @@ fn simulate_one(
     let mut starts = wanted.jobs.map(|_| Starts::default());
     let mut places = wanted.gantt.map(|_| GanttBuilder::default());
     let mut used = plan.others.map(UsedWithin::window_of);
-    let is_noticed = starts.is_some() || places.is_some() || used.is_some();
+    let is_ideal = run.live.is_none() && plan.others.is_none();
+    let mut stranded = is_ideal
+        .then(|| StrandedGpus::of(trace, settings.nodes, run.scheduler))
+        .flatten();
+    let is_noticed = starts.is_some() || places.is_some() || used.is_some() || stranded.is_some();
     let mut notice = |event: &JournalEvent| {
         if let Some(starts) = &mut starts {
             starts.take(event);
@@ -178,6 +182,9 @@ fn simulate_one(
         }
         if let Some(used) = &mut used {
             used.take(event);
+        }
+        if let Some(stranded) = &mut stranded {
+            stranded.take(event);
         }
     };
     let notice: EventObserver = if is_noticed { Some(&mut notice) } else { None };
@@ -200,5 +207,6 @@ fn simulate_one(
     if let (Some(others), Some(used)) = (plan.others, used) {
         used.finish(others, settings.nodes, &mut summary);
     }
+    summary.stranded_gpus = stranded.map(|stranded| stranded.share());
     Ok(summary)
 }

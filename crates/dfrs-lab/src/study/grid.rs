@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use dfrs_core::Span;
-use dfrs_sim::metrics::{SimSummary, StretchesByClass, compare_with_best};
-use dfrs_sim::{Scheduler, offline_bound, simulate};
+use dfrs_proto::journal::JournalEvent;
+use dfrs_sim::metrics::{SimSummary, StrandedGpus, StretchesByClass, compare_with_best};
+use dfrs_sim::{Scheduler, Sink, offline_bound, simulate};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -204,11 +205,22 @@ impl<'a> Grid<'a> {
         let settings = options.sim_options.settings(nodes);
         let scheduler = options.sim_options.complete(place.policy);
         let name = scheduler.to_string();
-        let outcome = simulate(&trace, &scheduler, &settings, None)
+        let mut stranded = StrandedGpus::of(&trace, nodes, &scheduler);
+        let mut notice = stranded.as_mut().map(|stranded| {
+            |event: &JournalEvent| {
+                stranded.take(event);
+                Ok(())
+            }
+        });
+        let sink = notice.as_mut().map(|notice| notice as Sink);
+        let outcome = simulate(&trace, &scheduler, &settings, sink)
             .map_err(|error| format!("{} under {name}: {error}", place.source.name))?;
         let bound = options.stretch_bound;
         Ok(StudyOutcome {
-            summary: SimSummary::new(name, &trace, nodes, &outcome, bound),
+            summary: SimSummary {
+                stranded_gpus: stranded.map(|stranded| stranded.share()),
+                ..SimSummary::new(name, &trace, nodes, &outcome, bound)
+            },
             classes: StretchesByClass::new(&trace, &outcome.jobs, bound),
         })
     }
