@@ -145,3 +145,21 @@ container() {
 	[ -n "${known_containers[$1]:-}" ] || know_containers
 	echo "${known_containers[$1]:-}"
 }
+
+nodes_idle() {
+	# A node is there once for each of its partitions.
+	in_cluster controller sinfo --noheader --Node --format '%N %t' 2>/dev/null | sort -u | grep -c ' idle$' || true
+}
+
+# wait_for_nodes N: until that many, which are all of the cluster, are idle.
+wait_for_nodes() {
+	local nodes=$1 second
+	for second in $(seq $((200 + 10 * nodes))); do
+		[ "$(nodes_idle)" = "$nodes" ] && return
+		sleep 1
+		[ -n "$(docker ps --quiet --filter "id=$(container controller)")" ] ||
+			die "the controller has ended; see: docker logs $(container controller)"
+	done
+	in_cluster controller sinfo --Node --long >&2 || true
+	die "after $second s the nodes are not all idle; see: DFRS_PROJECT=$project docker/shell, /var/log/slurm"
+}

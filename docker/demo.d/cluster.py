@@ -42,7 +42,8 @@ class Cluster:
         self.project = project
         self.nodes = tuple(f"n{number + 1}" for number in range(nodes))
 
-    def _script(self, *arguments):
+    def script(self, *arguments):
+        """Runs a script of docker/ on this cluster; Failure if it fails."""
         # A session of its own, so that Ctrl-C reaches only the demo, which ends the script in order.
         command = [str(DOCKER / arguments[0]), *arguments[1:]]
         script = subprocess.Popen(command, env=self.environment, start_new_session=True)
@@ -58,13 +59,13 @@ class Cluster:
     def up(self, scheduler, *options):
         """Brings it up afresh: what an interrupted run left would be taken for this one's."""
         self.down()
-        self._script("up", "--scheduler", scheduler, *self.slurm, "--nodes", str(len(self.nodes)), *options)
+        self.script("up", "--scheduler", scheduler, *self.slurm, "--nodes", str(len(self.nodes)), *options)
 
     def down(self):
         """Takes it down, whatever happens: a second Ctrl-C must not leave half a cluster."""
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            self._script("down")
+            self.script("down")
         finally:
             signal.signal(signal.SIGINT, before)
 

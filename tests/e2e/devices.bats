@@ -1,53 +1,25 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Jobs with GPUs: two nodes have two devices each, in whose place are /dev/zero and /dev/full, which containers may
-# open. Slurm lets a job open its own devices only (ConstrainDevices).
+# Jobs with GPUs: two nodes have two devices each (docker/devices).
 # shellcheck disable=SC2154 # burn and rate are in helpers.bash
 
 load helpers
 
-nodes=(n1 n2 n3 n4)
-
-# configure_devices LINE...: slurm.conf's lines about nodes, on all hosts. slurmctld is down meanwhile: it would take
-# nodes out whose slurmd knows other devices than it.
-configure_devices() {
-	local host ready
-	for host in controller "${nodes[@]}"; do
-		in_cluster "$host" sh -c 'printf "%s\n" "$@" >/etc/slurm/nodes.conf' sh "$@"
-	done
+# with_devices [LINE...]: docker/devices, and DFRS schedules again.
+with_devices() {
+	local ready
 	ready=$(times_ready)
-	controller /opt/cluster/service slurmctld stop
-	for host in "${nodes[@]}"; do in_cluster "$host" /opt/cluster/service slurmd restart; done
-	controller /opt/cluster/service slurmctld start
+	DFRS_PROJECT=$project "$root/docker/devices" "$@"
 	wait_until 60 was_ready_more_often_than "$ready"
-	wait_for_idle_nodes 60
 }
 
 setup_file() {
-	local host
-	# shellcheck disable=SC2016 # expanded in the container
-	for host in controller "${nodes[@]}"; do
-		in_cluster "$host" sh -c '
-			cp /etc/slurm/nodes.conf /etc/slurm/nodes.conf.before
-			cp /etc/slurm/cgroup.conf /etc/slurm/cgroup.conf.before
-			echo ConstrainDevices=yes >>/etc/slurm/cgroup.conf
-			printf "%s\n" AutoDetect=off "NodeName=n[1-2] Name=gpu File=/dev/dfrs-gpu[0-1]" >/etc/slurm/gres.conf
-			mknod /dev/dfrs-gpu0 c 1 5 && mknod /dev/dfrs-gpu1 c 1 7 && chmod 666 /dev/dfrs-gpu0 /dev/dfrs-gpu1'
-	done
-	configure_devices GresTypes=gpu "NodeName=n[1-2] CPUs=4 RealMemory=1000 Gres=gpu:2 State=UNKNOWN" \
+	with_devices GresTypes=gpu "NodeName=n[1-2] CPUs=4 RealMemory=1000 Gres=gpu:2 State=UNKNOWN" \
 		"NodeName=n[3-4] CPUs=4 RealMemory=1000 State=UNKNOWN"
 }
 
-teardown_file() {
-	local host
-	for host in controller "${nodes[@]}"; do
-		in_cluster "$host" sh -c '
-			mv /etc/slurm/cgroup.conf.before /etc/slurm/cgroup.conf
-			rm -f /etc/slurm/gres.conf /dev/dfrs-gpu0 /dev/dfrs-gpu1'
-	done
-	configure_devices "$(controller cat /etc/slurm/nodes.conf.before)"
-}
+teardown_file() { with_devices; }
 
 teardown() { clean_up; }
 

@@ -20,6 +20,9 @@ EXPECTED = {"backfill": "", "off": "nothing is scheduled by DFRS", "full": "work
 # Under these heterogeneous jobs run as under sched/backfill, and the tests of them ask for that by its name.
 WITH_HETJOBS = ("off", "beside")
 ASKS_FOR_BACKFILL = 's/"SchedulerType"\\] ne "sched\\/backfill"/"SchedulerType"] ne "sched\\/dfrs"/'
+# For tests of devices: GPUs and two sockets for every node, lines of slurm.conf.
+DEVICES = ("GresTypes=gpu",
+           "NodeName={} CPUs=4 Sockets=2 CoresPerSocket=2 RealMemory=1000 Gres=gpu:4 State=UNKNOWN")
 # What of Slurm's sources the tests use.
 PARTS = ("META", "slurm", "testsuite")
 
@@ -30,6 +33,7 @@ class Station:
         self.configuration = configuration
         self.logs = logs / configuration
         self.seconds = given.seconds
+        self.devices = given.devices
         self.python_options = []  # known when it comes up
         project = os.environ.get("DFRS_PROJECT", "dfrs-suite")
         self.cluster = Cluster(f"{project}-{configuration}{number}", given.debian)
@@ -40,6 +44,9 @@ class Station:
         self.python_options = suite.python_options()
         self.logs.mkdir(parents=True, exist_ok=True)
         self.cluster.up(f"suite-{self.configuration}", *options)
+        if self.devices:
+            nodes = self._inside(["sh", "-c", "echo n[1-$DFRS_NODES]"]).strip()
+            self.cluster.script("devices", *(line.format(nodes) for line in DEVICES))
         pack = subprocess.Popen(["tar", "--create", "--directory", str(suite.tree), *PARTS], stdout=subprocess.PIPE)
         self._inside(["sh", "-c", f"mkdir -p {TREE} && tar --extract --directory {TREE}"], stdin=pack.stdout)
         if pack.wait():

@@ -7,13 +7,16 @@ import sys
 
 from cluster import Failure
 
-LEFT_OUT = pathlib.Path(__file__).resolve().parent / "left-out.txt"
+HERE = pathlib.Path(__file__).resolve().parent
+LEFT_OUT = HERE / "left-out.txt"
+OF_DEVICES = HERE / "devices.txt"
 CONTAINS = "contains "
 
 
 class Suite:
-    def __init__(self, tree):
-        """tree: Slurm's sources, of the release that the mini-Slurm has."""
+    def __init__(self, tree, devices=False):
+        """tree: Slurm's sources, of the release that the mini-Slurm has; devices: whether its nodes have some."""
+        self.devices = devices
         self.directory = tree.resolve() / "testsuite"
         expect = {path.name.removeprefix("test"): path for path in self.directory.glob("expect/test*")
                   if re.fullmatch(r"test\d+\.\d+", path.name)}
@@ -34,14 +37,16 @@ class Suite:
 
     def left_out(self):
         """Name -> reason."""
-        rules = [line for line in LEFT_OUT.read_text().splitlines() if line and not line.startswith("#")]
-        found = {}
-        for rule in rules:
+        found = {} if self.devices else dict.fromkeys(self._of_devices(), "it is run with --devices")
+        for rule in lines_of(LEFT_OUT):
             pattern, reason = re.split(r"\s{2,}", rule, maxsplit=1)
             for name in self.files:
                 if self._matches(name, pattern):
                     found.setdefault(name, reason)
         return found
+
+    def _of_devices(self):
+        return [name for name in self.files if any(self._matches(name, pattern) for pattern in lines_of(OF_DEVICES))]
 
     def _matches(self, name, pattern):
         if pattern.startswith(CONTAINS):
@@ -49,9 +54,11 @@ class Suite:
         return re.fullmatch(pattern, name) is not None
 
     def chosen(self, wanted):
-        """The names to run, in order. wanted: a regular expression, a file with a name a line, or None for all."""
+        """The names to run, in order. wanted: a regular expression, a file with a name a line, or None for all, with
+        devices those of devices."""
         left_out = self.left_out()
-        names = sorted((name for name in self.files if name not in left_out), key=order)
+        candidates = self._of_devices() if self.devices and wanted is None else self.files
+        names = sorted((name for name in candidates if name not in left_out), key=order)
         if wanted is None:
             return names
         if pathlib.Path(wanted).is_file():
@@ -64,6 +71,10 @@ class Suite:
         if not chosen:
             raise Failure(f"no test's whole name is like '{wanted}'; names are like 1.31, 116_40 and commands/sbatch/wrap")
         return chosen
+
+
+def lines_of(path):
+    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 
 def python_name(path):
