@@ -21,7 +21,11 @@ setup_file() {
 
 teardown_file() { with_devices; }
 
-teardown() { clean_up; }
+teardown() {
+	# It may have failed before it did this itself.
+	controller touch /tmp/enough
+	clean_up
+}
 
 # Says which devices a job may open, and lasts.
 # shellcheck disable=SC2016 # expanded in the job
@@ -74,6 +78,63 @@ uses_gpus() { [ "$(gpus_in_use "$1")" = "$2" ]; }
 	wait_for_state "$holder" RUNNING 60
 	uses_gpus n1 2
 	run logs overallocated
+	[ "$status" != 0 ]
+}
+
+# The same, and locks each device that it may open as long as it lasts; one that it cannot lock has another holder.
+# shellcheck disable=SC2016 # expanded in the job
+lock_devices='for device in 0 1; do
+	head -c 1 /dev/dfrs-gpu$device >/dev/null 2>&1 || continue
+	exec {lock}>>"/home/alice/device-$(hostname)-$device"
+	flock --nonblock $lock || echo "$SLURM_JOB_ID: $(hostname) $device" >>/home/alice/two-holders
+done
+sleep'
+
+# Jobs which fill all four devices more than once, with parts for a node, two for a node, and two nodes.
+submit_wave() {
+	submit --gres=gpu:1 --mem=50 -- "$lock_devices 4"
+	submit --gres=gpu:2 --mem=50 -- "$lock_devices 2"
+	submit --gpus-per-node=1 --nodes=2 --ntasks=2 --mem=50 -- "srun bash -c '$lock_devices 3'"
+	submit --gpus=1 --ntasks=1 --mem=50 -- "$lock_devices 3"
+}
+
+@test "no device has two holders while jobs come and go, one is requeued, a node is drained, slurmctld is killed" {
+	local check holder node compared most long=()
+	controller rm -f /home/alice/two-holders /tmp/enough
+	controller python3 -c "$(<"$BATS_TEST_DIRNAME/device_holders.py")" /tmp/enough >"$BATS_TEST_TMPDIR/holders" 3>&- &
+	check=$!
+	holder=$(submit --gres=gpu:1 --nodelist=n1 --mem=50 --comment=dfrs:restart -- "$lock_devices 8")
+	submit_wave
+	wait_for_state "$holder" RUNNING 30
+	controller scontrol requeue "$holder"
+	wait_until 60 requeued "$holder"
+	submit_wave
+	controller scontrol update nodename=n2 state=drain reason=test
+	wait_until 60 uses_gpus n2 0
+	submit_wave
+	controller scontrol update nodename=n2 state=resume
+	wait_for_empty_queue 60
+	for node in n1 n2; do
+		long+=("$(submit --gres=gpu:2 --nodelist=$node --mem=50 -- "$lock_devices 0; $until_finished")")
+		wait_for_state "${long[-1]}" RUNNING 30
+	done
+	submit_wave
+	# By then Slurm has saved this. It takes minutes to see that a job has ended whose end it had not saved.
+	sleep 8
+	controller /opt/cluster/service slurmctld kill
+	controller /opt/cluster/service slurmctld start
+	wait_until 60 controller scontrol ping
+	finish "${long[@]}"
+	wait_for_empty_queue 60
+	controller touch /tmp/enough
+	wait "$check" || {
+		cat "$BATS_TEST_TMPDIR/holders"
+		return 1
+	}
+	read -r _ compared _ most _ <"$BATS_TEST_TMPDIR/holders"
+	echo "compared $compared seconds, $most devices in use at most"
+	[ "$compared" -ge 5 ] && [ "$most" = 4 ]
+	run controller cat /home/alice/two-holders
 	[ "$status" != 0 ]
 }
 
