@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * device_request.c - how many devices (GRES, mostly GPUs) a job asks for on each of its nodes, and what it asks for
- * with each of them. A number for the whole job or for each task is one for each node where it is plain how many nodes
+ * with each of them. A number for each socket is one for each node. A number for the whole job or for each task is one for each node where it is plain how many nodes
  * the job gets, and it divides evenly among these.
  */
 #include "internal.h"
@@ -95,11 +95,19 @@ uint32_t dfrs_device_nodes(const job_record_t *job)
 	return nodes ? nodes : nodes_by_gpus(job);
 }
 
+static uint32_t sockets_per_node(const dfrs_details_t *details)
+{
+	uint16_t sockets = details->mc_ptr ? details->mc_ptr->sockets_per_node : NO_VAL16;
+
+	return (sockets == NO_VAL16) ? 0 : sockets;
+}
+
 dfrs_spread_t dfrs_device_spread(const job_record_t *job)
 {
 	dfrs_spread_t spread = { .nodes = dfrs_device_nodes(job) };
 
 	if (job->details) {
+		spread.sockets = sockets_per_node(job->details);
 		spread.tasks = dfrs_tasks_on_each(job, spread.nodes);
 		spread.overcommits = dfrs_overcommits(job->details);
 	}
@@ -110,6 +118,8 @@ uint64_t dfrs_devices_on_each(const dfrs_spread_t *spread, const gres_job_state_
 {
 	if (asked->gres_per_node)
 		return asked->gres_per_node;
+	if (asked->gres_per_socket)
+		return asked->gres_per_socket * spread->sockets;
 	/* Slurm itself makes a number for the whole job of one for each task (_test_gres_cnt() of 22.05 to 26.05). */
 	if (asked->gres_per_task && !spread->overcommits)
 		return asked->gres_per_task * spread->tasks;

@@ -48,6 +48,28 @@ void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *con
 		(void) list_for_each_ro(kinds, visit_node_kind, &walk);
 }
 
+static int is_near_cores(void *record, void *argument)
+{
+	const gres_state_t *state = record, *kind = argument;
+	const gres_node_state_t *has = state->gres_data;
+
+	for (uint16_t i = 0; (state->plugin_id == kind->plugin_id) && has->topo_core_bitmap && (i < has->topo_cnt); i++)
+		if (has->topo_core_bitmap[i])
+			return -1;
+	return 0;
+}
+
+bool dfrs_devices_near_cores(const gres_state_t *kind)
+{
+	for (int i = 0; dfrs_select_ready() && (i < node_record_count); i++) {
+		dfrs_list_t kinds = node_record_table_ptr[i] ? dfrs_select_devices(i) : NULL;
+
+		if (kinds && list_find_first_ro(kinds, is_near_cores, (void *) kind))
+			return true;
+	}
+	return false;
+}
+
 /* --- what ending jobs still use -------------------------------------------------------------------------- */
 
 typedef struct {

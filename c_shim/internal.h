@@ -162,7 +162,7 @@ typedef void (*dfrs_device_visitor_t)(const dfrs_counted_t *counted, void *conte
 void dfrs_devices_asked(const job_record_t *job, dfrs_device_visitor_t visit, void *context);
 /* How many nodes a job with devices gets or has, and how many tasks on each; 0: that is open. */
 typedef struct {
-	uint32_t nodes, tasks;
+	uint32_t nodes, tasks, sockets; /* sockets: --sockets-per-node */
 	bool overcommits; /* more tasks than CPUs: these are not its tasks then, but what Slurm counts CPUs by */
 } dfrs_spread_t;
 dfrs_spread_t dfrs_device_spread(const job_record_t *job);
@@ -196,6 +196,9 @@ bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked);
 
 /* Those that the node has; a read lock suffices. */
 void dfrs_devices_of_node(int node_index, dfrs_device_visitor_t visit, void *context);
+/* Whether a node has devices of this kind, as a job's list has it, that are near some of its cores (Cores= of gres.conf).
+ * O(nodes). */
+bool dfrs_devices_near_cores(const gres_state_t *kind);
 /* Whether another job is ending on one of these nodes that has or had devices of a kind that the job asks for, or any
  * if it gets whole nodes: Slurm counts them as free already. O(jobs) if any job is ending there. */
 bool dfrs_devices_still_used(const job_record_t *job, const dfrs_place_t *places, uint32_t count, bool whole);

@@ -30,9 +30,13 @@ FORM(bound_devices)
 	return job->bit_flags & GRES_ENFORCE_BIND;
 }
 
+/* Where no device is nearer to one socket than to another, Slurm gives each socket any of them. Without
+ * --sockets-per-node it refuses such a job itself. */
 static bool are_by_socket(const job_record_t *job, const gres_state_t *state)
 {
-	return ((const gres_job_state_t *) state->gres_data)->gres_per_socket;
+	const gres_job_state_t *asked = state->gres_data;
+
+	return asked->gres_per_socket && (asked->gres_per_job || dfrs_devices_near_cores(state));
 }
 
 FORM(devices_by_socket)
@@ -198,7 +202,7 @@ FORM(grouped_features)
 static const form_t forms[] = {
 	{ "parts of devices (--gres=shard, --gres=mps)", shared_devices },
 	{ "devices near its cores (--gres-flags=enforce-binding)", bound_devices },
-	{ "devices for each socket (--gpus-per-socket; --gpus-per-node can be)", devices_by_socket },
+	{ "devices for each socket that has some of its own (--gpus-per-socket; --gpus-per-node can be)", devices_by_socket },
 	{ "CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, DefCpuPerGPU; -c, or with -N, can be)",
 	  cpus_per_device },
 	{ "tasks for each GPU and an open number of either on a node (--ntasks-per-gpu; with -N can be)",

@@ -4,7 +4,7 @@
  *
  * usage: device_test SCENARIO
  *
- * numbers: devices for the whole job and for each task. cpus: with each device. defaults: where the job says
+ * numbers: devices for the whole job and for each task. sockets: for each socket. cpus: with each device. defaults: where the job says
  * nothing of them. tasks: for each device. start: what Slurm is asked for at a start, and what the
  * record says after it. ending: a start where a job that had devices is ending. Prints what was found; a test looks at it.
  */
@@ -113,6 +113,42 @@ static void numbers(void)
 {
 	numbers_of_all_nodes();
 	numbers_of_tasks();
+}
+
+/* --- sockets ------------------------------------------------------------------------------------------------ */
+
+/* A node has devices, near one of its cores or of none. */
+static void add_devices_to_node(const char *name, bool near_core)
+{
+	gres_node_state_t *has = xmalloc(sizeof(*has));
+
+	has->gres_cnt_avail = 2;
+	has->topo_cnt = 1;
+	has->topo_core_bitmap = xcalloc(1, sizeof(bitstr_t *));
+	if (near_core)
+		has->topo_core_bitmap[0] = bit_alloc(2);
+	node_record_table_ptr[1]->gres_list = add_devices(node_record_table_ptr[1]->gres_list, name, has);
+}
+
+static void sockets(void)
+{
+	gres_job_state_t *asked = ask_for("gpu", 4, 2, 2);
+	multi_core_data_t parts = { .sockets_per_node = 2 };
+
+	find_job_record(1)->details->mc_ptr = &parts;
+	asked->gres_per_socket = 3;
+	add_devices_to_node("gpu", false);
+	add_devices_to_node("nic", true);
+	print_job("3 for each of two sockets");
+	parts.sockets_per_node = NO_VAL16;
+	print_job("3 for each of any");
+	parts.sockets_per_node = 2;
+	asked->gres_per_job = 12;
+	print_job("and for the whole job");
+	asked->gres_per_job = 0;
+	add_devices_to_node("gpu", true);
+	print_job("near cores");
+	find_job_record(1)->details->mc_ptr = NULL;
 }
 
 /* --- CPUs --------------------------------------------------------------------------------------------------- */
@@ -377,6 +413,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(scenario, "numbers"))
 		numbers();
+	else if (!strcmp(scenario, "sockets"))
+		sockets();
 	else if (!strcmp(scenario, "cpus"))
 		cpus();
 	else if (!strcmp(scenario, "defaults"))

@@ -34,6 +34,21 @@ fn devices_of_whole_jobs_are_counted_on_each_node_where_nodes_are_fixed() {
 }
 
 #[test]
+fn devices_of_sockets_are_counted_on_each_node_where_none_is_nearer_to_one() {
+    let near = "devices for each socket that has some of its own (--gpus-per-socket; --gpus-per-node can be)";
+    assert_has_all(
+        "sockets",
+        &[
+            "3 for each of two sockets: 4*1 on 2-2 memory 1000 gpu:6",
+            "3 for each of any: devices for all of its nodes together (--gpus, --gpus-per-task; with -N, \
+             evenly, or --gpus-per-node can be)",
+            &format!("and for the whole job: {near}"),
+            &format!("near cores: {near}"),
+        ],
+    );
+}
+
+#[test]
 fn cpus_of_devices_are_what_the_tasks_there_need() {
     assert_has_all(
         "cpus",
