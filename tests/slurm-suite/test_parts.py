@@ -3,6 +3,7 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -55,6 +56,28 @@ class Names(unittest.TestCase):
     def test_numbers_come_first_and_in_their_order(self):
         names = ["commands/a", "1.10", "116_2", "1.2", "b"]
         self.assertEqual(sorted(names, key=suite.order), ["1.2", "1.10", "116_2", "b", "commands/a"])
+
+
+class Devices(unittest.TestCase):
+    """A made-up tree: tests of devices are run with devices only, and alone unless others are asked for."""
+
+    def setUp(self):
+        self.tree = tempfile.TemporaryDirectory()
+        expect = pathlib.Path(self.tree.name, "testsuite/expect")
+        expect.mkdir(parents=True)
+        for name in ("test1.1", "test39.1", "test39.10", "test9.1"):
+            (expect / name).write_text("")
+
+    def tearDown(self):
+        self.tree.cleanup()
+
+    def chosen(self, devices, wanted=None):
+        return suite.Suite(pathlib.Path(self.tree.name), devices).chosen(wanted)
+
+    def test_which_are_run(self):
+        self.assertEqual(self.chosen(False), ["1.1"])
+        self.assertEqual(self.chosen(True), ["39.1", "39.10"])
+        self.assertEqual(self.chosen(True, r"1\..*|39\.1"), ["1.1", "39.1"])
 
 
 class Judgement(unittest.TestCase):
