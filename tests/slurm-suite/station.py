@@ -20,6 +20,7 @@ EXPECTED = {"backfill": "", "off": "nothing is scheduled by DFRS", "full": "work
 # Under these heterogeneous jobs run as under sched/backfill, and the tests of them ask for that by its name.
 WITH_HETJOBS = ("off", "beside")
 ASKS_FOR_BACKFILL = 's/"SchedulerType"\\] ne "sched\\/backfill"/"SchedulerType"] ne "sched\\/dfrs"/'
+HETJOBS = f"{TREE}/testsuite/expect/test38.* {TREE}/testsuite/expect/test39.22"
 # For tests of devices: GPUs and two sockets for every node, lines of slurm.conf.
 DEVICES = ("GresTypes=gpu",
            "NodeName={} CPUs=4 Sockets=2 CoresPerSocket=2 RealMemory=1000 Gres=gpu:4 State=UNKNOWN")
@@ -52,7 +53,7 @@ class Station:
         if pack.wait():
             raise Failure(f"cannot pack {suite.tree}")
         if self.configuration in WITH_HETJOBS:
-            self._inside(["sh", "-c", f"sed --in-place '{ASKS_FOR_BACKFILL}' {TREE}/testsuite/expect/test38.*"])
+            self._inside(["sh", "-c", f"sed --in-place '{ASKS_FOR_BACKFILL}' {HETJOBS}"])
         self._inside(["sh", "-c", f"cat >{TREE}/testsuite/testsuite.conf && chown -R slurm: {HOME}"], text=SETTINGS)
 
     def down(self):
