@@ -8,6 +8,7 @@ import time
 
 import figures
 import records
+import schedulers
 import shares
 from cluster import CORE_PER_CPU, DOCKER, NODES, Failure
 
@@ -37,7 +38,7 @@ class Progress:
 def run(cluster, scheduler, rows, jobs, longest, name):
     """Submits everything, waits for the end, and returns (figures, journal). `name`: of this run."""
     directory = "/home/alice/demo"
-    submitter = start_submitting(cluster, directory, rows)
+    submitter = start_submitting(cluster, scheduler, directory, rows)
     try:
         wait_for_end(cluster, name, len(jobs), submitter, longest)
     finally:
@@ -45,10 +46,10 @@ def run(cluster, scheduler, rows, jobs, longest, name):
     return collect(cluster, scheduler, directory, jobs, name)
 
 
-def start_submitting(cluster, directory, rows):
+def start_submitting(cluster, scheduler, directory, rows):
     command = cluster.command("controller", "/opt/demo/submit.sh", directory, str(CORE_PER_CPU))
     submitter = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, start_new_session=True)
-    submitter.stdin.write("".join(row.submission() + "\n" for row in rows))
+    submitter.stdin.write("".join(row.submission() + schedulers.options(scheduler, row) + "\n" for row in rows))
     submitter.stdin.close()
     return submitter
 

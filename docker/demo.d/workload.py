@@ -23,8 +23,13 @@ class Row:
     options: str
 
     @property
+    def limit(self):
+        """Seconds that its user would request."""
+        return self.work * LIMIT_FACTOR
+
+    @property
     def minutes(self):
-        return math.ceil(self.work * LIMIT_FACTOR / 60)
+        return math.ceil(self.limit / 60)
 
     @property
     def tasks(self):

@@ -69,7 +69,7 @@ write_configuration() {
 		[ "$(cgroup_version)" = v1 ] || echo IgnoreSystemd=yes
 	} >/etc/slurm/cgroup.conf
 	case $DFRS_SCHEDULER in
-	backfill-whole | backfill-shared)
+	backfill-whole | backfill-shared | backfill-force4 | backfill-suspend)
 		cat /opt/conf/backfill.conf "/opt/conf/$DFRS_SCHEDULER.conf" >/etc/slurm/scheduler.conf
 		;;
 	plain | beside | plain-shared | beside-shared) cp "/opt/conf/$DFRS_SCHEDULER.conf" /etc/slurm/scheduler.conf ;;
@@ -161,6 +161,29 @@ open_unified_cgroup() {
 	for controller in cpuset cpu memory pids; do
 		echo +$controller >/sys/fs/cgroup/cgroup.subtree_control
 	done
+}
+
+# Bounds all jobs of the node together to the CPU that they have under DFRS: what is not reserved for daemons.
+share_node() {
+	local quota period
+	if [ "$(cgroup_version)" = v2 ]; then
+		read -r quota period </sys/fs/cgroup/cpu.max
+		echo "$(quota_of_jobs "$quota" "$period") $period" >/sys/fs/cgroup/system.slice/cpu.max
+		return
+	fi
+	mkdir -p /sys/fs/cgroup/cpu/jobs
+	quota=$(cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us)
+	period=$(cat /sys/fs/cgroup/cpu/cpu.cfs_period_us)
+	echo "$period" >/sys/fs/cgroup/cpu/jobs/cpu.cfs_period_us
+	quota_of_jobs "$quota" "$period" >/sys/fs/cgroup/cpu/jobs/cpu.cfs_quota_us
+	# Each job's user puts its tasks there (share-node).
+	chmod 666 /sys/fs/cgroup/cpu/jobs/cgroup.procs
+}
+
+# quota_of_jobs QUOTA PERIOD: microseconds of a period, of what the node has.
+quota_of_jobs() {
+	[[ $1 =~ ^[0-9]+$ ]] || fail "the container has no CPU quota that jobs could have a part of; see docker/compose.yaml"
+	awk -v quota="$1" -v period="$2" -v reserve="${DFRS_RESERVE_CPU:-0}" 'BEGIN { printf "%d\n", quota - reserve * period }'
 }
 
 thaw_everything() {

@@ -12,6 +12,7 @@ sys.path.insert(0, str(DOCKER / "demo.d"))
 
 import figures  # noqa: E402
 import model  # noqa: E402
+import schedulers  # noqa: E402
 import table  # noqa: E402
 import workload  # noqa: E402
 from records import Outcome  # noqa: E402
@@ -75,6 +76,20 @@ class Committed(unittest.TestCase):
         self.assertAlmostEqual(load(rows), model.LOAD, delta=0.01)
         self.assertEqual({row.mobility for row in rows}, {kind for kind, _ in model.MOBILITIES})
         self.assertGreaterEqual(max(row.work for row in rows), 10 * min(row.work for row in rows))
+
+
+class Opponents(unittest.TestCase):
+    def test_short_jobs_have_a_partition_of_their_own(self):
+        rows = workload.read(DOCKER / "workload")
+        short = [row for row in rows if schedulers.options("backfill-suspend", row)]
+        self.assertEqual({row.work for row in short}, {model.MIN_WORK})
+        self.assertEqual(len(short), sum(row.work == model.MIN_WORK for row in rows))
+        for name in (*schedulers.DEFAULT, "backfill-force4"):
+            self.assertFalse(any(schedulers.options(name, row) for row in rows), name)
+
+    def test_each_has_a_configuration(self):
+        for name in schedulers.OPPONENTS:
+            self.assertTrue((DOCKER / "conf" / f"{name}.conf").is_file(), name)
 
 
 class Figures(unittest.TestCase):
