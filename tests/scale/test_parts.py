@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "inside"))
 import load  # noqa: E402
 import measures  # noqa: E402
 import probes  # noqa: E402
+import prompts  # noqa: E402
 import shapes  # noqa: E402
 import status  # noqa: E402
 import table  # noqa: E402
@@ -36,6 +37,11 @@ class Shapes(unittest.TestCase):
             self.assertTrue(shapes.Shape(jobs, slot.cpus, slot.megabytes).fits([(32, 64000)]))
             self.assertFalse(shapes.Shape(jobs + 1, slot.cpus, slot.megabytes).fits([(32, 64000)]), jobs)
 
+    def test_slots_may_leave_memory(self):
+        half = shapes.slot(4, memory=0.5)
+        self.assertEqual((half.cpus, half.megabytes), (8, 8000))
+        self.assertTrue(shapes.Shape(8, 1, half.megabytes).fits([(32, 64000)]))
+
     def test_memory_for_each_cpu_adds_up_to_the_memory_of_the_part(self):
         for shape in (*shapes.MIXED, *shapes.slots(3)):
             self.assertTrue(shape.spread or shape.megabytes % shape.cpus == 0, shape)
@@ -51,6 +57,14 @@ class Measures(unittest.TestCase):
     def test_jobs_that_have_not_started_count_with_how_long_they_wait(self):
         seconds, never = probes.latencies({"1": 10.0, "2": 11.0}, {"1": 10.5}, 20.0)
         self.assertEqual((seconds, never), ([0.5, 9.0], 1))
+
+    def test_the_slowest_of_a_thousand_is_seen(self):
+        self.assertEqual(measures.percentile([0.1] * 998 + [5, 7], 0.999), 5)
+
+    def test_users_who_gave_up_count_with_the_timeout(self):
+        users = prompts.Prompts(1, [])
+        users.seconds, users.given_up = [0.1, 0.2], 2
+        self.assertEqual(users.waits(), [0.1, 0.2, prompts.TIMEOUT, prompts.TIMEOUT])
 
     def test_parts_of_a_load_add_up(self):
         self.assertEqual(load.shares(43, 20), [3, 3, 3] + [2] * 17)

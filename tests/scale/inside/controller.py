@@ -21,7 +21,9 @@ KEPT = pathlib.Path("/var/log/scale")
 EVENTS = LOGS / "events"
 JOURNAL = LOGS / "dfrs-journal.jsonl"
 LOG = LOGS / "slurmctld.log"
-PORT = 18999  # no daemon listens there
+# Of nodes: no connection is ever made, and this is known at once. One that is refused is tried again for ten seconds
+# (slurmctld's agents, which are then all in use: nothing else is sent, not even the answer that salloc waits for).
+UNREACHABLE = "255.255.255.255"
 NO_DFRSD = "dfrsd does not answer"
 
 
@@ -44,7 +46,7 @@ def configure(scheduler, nodes, mobility, policy):
     plugins = pathlib.Path(next(pathlib.Path("/usr/lib").glob("*/slurm-wlm/sched_backfill.so"))).parent
     (SLURM / "nodes.conf").write_text(
         f"PluginDir={plugins}:/opt/dfrs\n"
-        f"NodeName=e[1-{nodes}] NodeAddr=127.0.0.1 Port={PORT} CPUs={shapes.NODE_CPUS}"
+        f"NodeName=e[1-{nodes}] NodeAddr={UNREACHABLE} CPUs={shapes.NODE_CPUS}"
         f" RealMemory={shapes.NODE_MEGABYTES} State=UNKNOWN\n")
 
 

@@ -62,16 +62,18 @@ class Rate(threading.Thread):
 
 
 class Ends(Rate):
-    """Ends running jobs, drawn at random from a fixed seed."""
+    """Ends running jobs, drawn at random from a fixed seed, but none with such a name."""
 
-    def __init__(self, rate, events):
+    def __init__(self, rate, events, spared=None):
         super().__init__(rate)
         self.ended = set()
+        self._spared = spared
         self._events = events
         self._random = random.Random(20261122)
 
     def act(self):
-        running = sorted(self._events.started("").keys() - self.ended)
+        spared = self._events.started(self._spared) if self._spared else {}
+        running = sorted(self._events.started("").keys() - self.ended - spared.keys())
         chosen = self._random.sample(running, min(self.rate, len(running)))
         if chosen:
             run("scancel", *chosen)

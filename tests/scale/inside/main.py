@@ -9,6 +9,7 @@ import controller as slurm
 import phases
 from commands import Unanswered
 from events import Events
+from interactive import interactive
 from measures import Phase
 
 
@@ -20,7 +21,7 @@ def fill(controller, events, options):
 
 def steady(controller, events, options):
     """The second scene: a full cluster."""
-    jobs = phases.full(controller, events, options)
+    jobs = phases.full(controller, events, options, phases.jobs_a_node(options), options["waiting"])
     phases.steady(controller, events, options, jobs)
     phases.idle(controller, events, options["idle"])
 
@@ -59,7 +60,7 @@ def main():
     options = json.loads(sys.argv[1])
     slurm.configure(options["scheduler"], options["nodes"], options["mobility"], options["policy"])
     slurm.start_munge()
-    scenes = {"fill": fill, "steady": steady}
+    scenes = {"fill": fill, "steady": steady, "interactive": interactive}
     for name in options["scenes"]:
         try:
             play(name, scenes[name], options)

@@ -33,6 +33,12 @@ class Phase:
         self.figure(f"{measure} max", max(values, default=0), unit)
         self.figure(f"{measure} count", len(values), "")
 
+    def waits(self, measure, values):
+        """What users feel: also the rare ones."""
+        for share in (50, 90, 99, 99.9):
+            self.figure(f"{measure} p{share}", percentile(values, share / 100), "s")
+        self.figure(f"{measure} longest", max(values, default=0), "s")
+
     def check(self, name, passed, evidence):
         """Something that must hold."""
         emit(phase=self.name, check=name, passed=bool(passed), evidence=evidence)

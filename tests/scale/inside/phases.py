@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The phases of a run: empty, filling, steady, idle."""
+"""The phases of a run: empty, filling, full, steady, idle."""
 
 import time
 
@@ -90,31 +90,36 @@ def check_filling(phase, options, jobs, small, end):
     phase.check("sbatch is always answered", not small.failures, small.failures[:3])
 
 
-def full(controller, events, options):
-    """Before the steady state: as many running jobs as requested, which leave no room, and the queue."""
+def jobs_a_node(options):
+    """Of the steady state."""
+    return -(-options["running"] // options["nodes"])
+
+
+def full(controller, events, options, per_node, queued, memory=1):
+    """Before the steady state: so many running jobs on each node, which leave no CPUs and need that part of its memory,
+    and a queue."""
     phase = Phase("full")
-    per_node = -(-options["running"] // options["nodes"])
     watch = Watch(phase, controller, events)
-    running = load.names("running", [shapes.slot(per_node)] * 20)
+    running = load.names("running", [shapes.slot(per_node, memory)] * 20)
     load.submit_all(running, per_node * options["nodes"])
     end = wait_for_starts(events, "running", per_node * options["nodes"], watch, options["seconds"])
     started = events.started("running").values()
     phase.timeline(started, watch.begin)
     phase.figure("started", len(started), "")
     phase.figure("last start", max(started, default=watch.begin) - watch.begin, "s")
-    waiting = load.names("waiting", shapes.slots(per_node))
-    phase.spread("sbatch of the queue", load.submit_all(waiting, options["waiting"]))
+    waiting = load.names("waiting", shapes.slots(per_node, memory))
+    phase.spread("sbatch of the queue", load.submit_all(waiting, queued))
     settle(events, watch, options["seconds"])
     watch.stop()
     phase.check("the cluster is full", len(started) == per_node * options["nodes"],
                 f"{len(started)} of {per_node * options['nodes']} run: {end}")
-    return per_node * options["nodes"] + options["waiting"]
+    return per_node * options["nodes"] + queued
 
 
 def steady(controller, events, options, jobs):
     """Ends and submissions at a rate, over a full cluster with a long queue."""
     phase = Phase("steady")
-    per_node = -(-options["running"] // options["nodes"])
+    per_node = jobs_a_node(options)
     before = len(events.started(""))
     ends = load.Ends(options["rate"], events)
     submissions = load.Submissions(options["rate"], shapes.slot(per_node), "new")

@@ -46,13 +46,13 @@ MIXED = (
 SMALL = Shape(1, 1, 500)
 
 
-def slot(jobs_a_node):
-    """The shape of which a node takes exactly so many, by its CPUs and by its memory."""
-    return Shape(1, NODE_CPUS // jobs_a_node, NODE_MEGABYTES // jobs_a_node // (NODE_CPUS // jobs_a_node)
-                 * (NODE_CPUS // jobs_a_node))
+def slot(jobs_a_node, memory=1):
+    """The shape of which a node takes exactly so many by its CPUs; together they need that part of its memory."""
+    cpus = NODE_CPUS // jobs_a_node
+    return Shape(1, cpus, int(memory * NODE_MEGABYTES) // jobs_a_node // cpus * cpus)
 
 
-def slots(jobs_a_node):
+def slots(jobs_a_node, memory=1):
     """Twenty shapes of whole slots: most of one, some of up to four."""
-    one = slot(jobs_a_node)
+    one = slot(jobs_a_node, memory)
     return tuple(Shape(units, one.cpus, one.megabytes) for units in [1] * 14 + [2] * 3 + [3] * 2 + [4])

@@ -22,6 +22,11 @@ def in_state(counts, state):
     return sum(number for (_, found), number in counts.items() if found == state)
 
 
+def cpus_requested():
+    """By running jobs together."""
+    return sum(map(int, run("squeue", "--noheader", "--states=running", "--format=%C").split()))
+
+
 def rooms(count_cpus):
     """(CPUs, megabytes) that are free on each node; where CPUs are shared, all of them are."""
     found = []
