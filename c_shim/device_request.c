@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * device_request.c - how many devices (GRES, mostly GPUs) a job asks for on each of its nodes, and what it asks for
- * with each of them. A number for each socket is one for each node. A number for the whole job or for each task is one for each node where it is plain how many nodes
- * the job gets, and it divides evenly among these.
+ * with each of them. A number for each socket is one for each node. A number for the whole job or for each task is one for
+ * each node where it is plain how many nodes the job gets, and it divides evenly among these.
  */
 #include "internal.h"
 
@@ -92,7 +92,9 @@ uint32_t dfrs_device_nodes(const job_record_t *job)
 	if (dfrs_devices_any(job, is_single))
 		return 1;
 	nodes = dfrs_fixed_nodes(job);
-	return nodes ? nodes : nodes_by_gpus(job);
+	if (!nodes)
+		nodes = nodes_by_gpus(job);
+	return (nodes || dfrs_sized_by_nodes(job)) ? nodes : dfrs_fewest_device_nodes(job);
 }
 
 static uint32_t sockets_per_node(const dfrs_details_t *details)

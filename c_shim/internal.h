@@ -192,6 +192,11 @@ uint64_t dfrs_memory_asked(const job_record_t *job);
 typedef bool (*dfrs_device_form_t)(const job_record_t *job, const gres_state_t *state);
 bool dfrs_devices_any(const job_record_t *job, dfrs_device_form_t is_asked);
 
+/* device_nodes.c: the fewest nodes that have the devices of a pending job with an open number of nodes, so that tasks and
+ * devices divide evenly among them; 0: there is no such number, or they are asked for by node. O(nodes) once for each
+ * kind while the lock is held, and O(nodes that it could get). */
+uint32_t dfrs_fewest_device_nodes(const job_record_t *job);
+
 /* devices.c */
 
 /* Those that the node has; a read lock suffices. */

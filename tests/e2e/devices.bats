@@ -171,6 +171,10 @@ no_more_jobs() {
 	uses_gpus n1 2
 	uses_gpus n2 2
 	no_more_jobs
+	runs_with 4 NumNodes=2 --gpus-per-task=1 --ntasks=4 --mem=50
+	uses_gpus n1 2
+	uses_gpus n2 2
+	no_more_jobs
 	runs_with 1 NumCPUs=4 --gpus-per-node=2 --cpus-per-gpu=2 --ntasks=1 --nodelist=n1 --mem=50
 	runs_with 2 NumTasks=2 --gpus-per-node=1 --ntasks-per-gpu=2 --nodes=1 --nodelist=n2 --mem=50
 }

@@ -4,8 +4,8 @@
  *
  * usage: device_test SCENARIO
  *
- * numbers: devices for the whole job and for each task. sockets: for each socket. cpus: with each device. defaults: where the job says
- * nothing of them. tasks: for each device. start: what Slurm is asked for at a start, and what the
+ * numbers: devices for the whole job and for each task. fewest: the same on an open number of nodes. sockets: for each
+ * socket. cpus: with each device. defaults: where the job says nothing of them. tasks: for each device. start: what Slurm is asked for at a start, and what the
  * record says after it. ending: a start where a job that had devices is ending. Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -128,6 +128,53 @@ static void add_devices_to_node(const char *name, bool near_core)
 	if (near_core)
 		has->topo_core_bitmap[0] = bit_alloc(2);
 	node_record_table_ptr[1]->gres_list = add_devices(node_record_table_ptr[1]->gres_list, name, has);
+}
+
+/* --- the fewest nodes --------------------------------------------------------------------------------------- */
+
+/* Nodes have four GPUs each, of them two a100. */
+static void add_gpus(void)
+{
+	static char *types[] = { "a100" };
+	static uint64_t counts[] = { 2 };
+
+	for (int i = 0; i < node_record_count; i++) {
+		gres_node_state_t *has = xmalloc(sizeof(*has));
+
+		has->gres_cnt_avail = 4;
+		has->type_cnt = 1;
+		has->type_name = types;
+		has->type_cnt_avail = has->type_cnt_alloc = counts;
+		node_record_table_ptr[i]->gres_list = add_devices(NULL, "gpu", has);
+	}
+}
+
+static void fewest(void)
+{
+	gres_job_state_t *asked = ask_for("gpu", 4, 1, 0);
+
+	add_gpus();
+	asked->gres_per_job = 4;
+	print_job("4 for four tasks");
+	ask_for("gpu", 8, 1, 0)->gres_per_task = 1;
+	print_job("1 for each of eight");
+	ask_for("gpu", 6, 1, 0)->gres_per_task = 1;
+	print_job("1 for each of six");
+	ask_for("gpu", 5, 1, 0)->gres_per_task = 1;
+	print_job("1 for each of five");
+	ask_for("gpu", 4, 2, 3)->gres_per_task = 1;
+	print_job("1 for each of four on two or three");
+	asked = ask_for("gpu", 4, 1, 0);
+	asked->gres_per_job = 4;
+	asked->type_name = "a100";
+	print_job("4 of a type of which nodes have two");
+	ask_for("gpu", 4, 1, 0)->gres_per_job = 20;
+	print_job("more than there are");
+	asked = ask_for("gpu", 4, 1, 0);
+	asked->gres_per_job = 4;
+	find_job_record(1)->details->feature_list = list_create(NULL);
+	print_job("4 on nodes with a feature");
+	FREE_NULL_LIST(find_job_record(1)->details->feature_list);
 }
 
 static void sockets(void)
@@ -413,6 +460,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(scenario, "numbers"))
 		numbers();
+	else if (!strcmp(scenario, "fewest"))
+		fewest();
 	else if (!strcmp(scenario, "sockets"))
 		sockets();
 	else if (!strcmp(scenario, "cpus"))

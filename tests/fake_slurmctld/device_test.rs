@@ -34,6 +34,25 @@ fn devices_of_whole_jobs_are_counted_on_each_node_where_nodes_are_fixed() {
 }
 
 #[test]
+fn open_number_of_nodes_is_the_fewest_that_have_the_devices_evenly() {
+    let open = "devices for all of its nodes together (--gpus, --gpus-per-task; with -N, evenly, or \
+                --gpus-per-node can be)";
+    assert_has_all(
+        "fewest",
+        &[
+            "4 for four tasks: 4*1 on 1-1 memory 1000 gpu:4",
+            "1 for each of eight: 8*1 on 1-2 memory 1000 gpu:4",
+            "1 for each of six: 6*1 on 1-2 memory 1000 gpu:3",
+            &format!("1 for each of five: {open}"),
+            "1 for each of four on two or three: 4*1 on 2-2 memory 1000 gpu:2",
+            "4 of a type of which nodes have two: 4*1 on 1-2 memory 1000 gpu:a100:2",
+            &format!("more than there are: {open}"),
+            &format!("4 on nodes with a feature: {open}"),
+        ],
+    );
+}
+
+#[test]
 fn devices_of_sockets_are_counted_on_each_node_where_none_is_nearer_to_one() {
     let near = "devices for each socket that has some of its own (--gpus-per-socket; --gpus-per-node can be)";
     assert_has_all(

@@ -491,8 +491,7 @@ fn devices_are_counted_on_each_node_or_refused() {
         "on one or two nodes: devices for all of its nodes together (--gpus, --gpus-per-task; \
          with -N, evenly, or --gpus-per-node can be)"
             .to_owned(),
-        "on some nodes: devices for all of its nodes together (--gpus, --gpus-per-task; \
-         with -N, evenly, or --gpus-per-node can be)"
+        "on some nodes: supported"
             .to_owned(),
         "by socket: devices for each socket that has some of its own (--gpus-per-socket; --gpus-per-node can be)".to_owned(),
         "with CPUs: CPUs for each GPU and an open number of tasks there (--cpus-per-gpu, \

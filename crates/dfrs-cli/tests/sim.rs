@@ -767,7 +767,9 @@ fn gpus_that_are_stranded_are_a_column_where_jobs_have_gpus() {
         "--nodes",
         "1",
         "--policy",
-        "EASY/shared,default",
+        "EASY/shared",
+        "--policy",
+        "default",
     ];
     let (code, table, errors) = dfrs(&arguments);
     assert_eq!(code, 0, "{errors}");
