@@ -21,6 +21,7 @@ impl PlacementDemand {
     pub(crate) fn alone(job: &Job) -> Option<Self> {
         let layout = &job.layout;
         let anywhere = layout.eligible.is_none()
+            && layout.together.is_none()
             && layout.nodes() >= job.tasks as usize
             && layout.min_nodes.is_none()
             && layout.max_tasks_per_node.is_none();
@@ -94,6 +95,7 @@ mod tests {
     use super::*;
     use crate::model::JobId;
     use crate::node_set::NodeSet;
+    use crate::together::{NodeGroups, Together};
     use crate::units::{Amount, Time};
 
     fn job(tasks: u32, cpu: u64, memory: u64) -> Job {
@@ -142,9 +144,10 @@ mod tests {
 
     #[test]
     fn failure_of_a_constrained_job_implies_nothing() {
-        let rules: [fn(&mut Job); 6] = [
+        let rules: [fn(&mut Job); 7] = [
             |job| job.tasks = 0,
             |job| job.layout.eligible = Some(NodeSet::default()),
+            |job| job.layout.together = Some(Together::Consecutive(NodeGroups::default())),
             |job| job.layout.max_nodes = Some(1),
             |job| job.layout.max_tasks_per_node = Some(1),
             |job| job.rigid = vec![Amount(1)],

@@ -8,8 +8,10 @@ use crate::space::{LoadLimit, most_tasks};
 use crate::usage::Usage;
 
 mod candidate;
+mod grouped;
 
 use candidate::{BestNodes, NodeCandidate, Packed};
+pub(crate) use grouped::suffice;
 
 /// Puts each task of the job on the node with the lowest load among those with enough memory for
 /// it, without changing where other jobs are; where jobs that cannot move freely are packed
@@ -18,10 +20,14 @@ use candidate::{BestNodes, NodeCandidate, Packed};
 ///
 /// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
 /// that hold the most of its tasks are used. If it has to use so many nodes, tasks go to further
-/// nodes as soon as there are only as many left as nodes are missing.
+/// nodes as soon as there are only as many left as nodes are missing. If it has a rule about which
+/// nodes it may have together, sets of nodes that keep it are tried one after the other.
 pub(crate) fn place(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     if job.tasks == 0 || job.layout.tasks_per_node() == 0 {
         return None;
+    }
+    if let Some(rule) = &job.layout.together {
+        return grouped::place_grouped(cluster, usage, job, rule);
     }
     let nodes = candidates(usage, job);
     let limited = job.layout.nodes() < nodes.len();
@@ -158,8 +164,11 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapp
 }
 
 /// Whether the job's tasks could all be placed now. O(nodes), but only as many nodes are looked at
-/// as it takes unless the job may use only so many.
+/// as it takes unless the job may use only so many, or has a rule about which it may have together.
 pub(crate) fn could_place(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
+    if let Some(rule) = &job.layout.together {
+        return grouped::could_place_grouped(cluster, usage, job, rule);
+    }
     let limit = usage.limit(job);
     let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node, limit));
     let wanted = u64::from(job.tasks);
@@ -225,8 +234,13 @@ impl<'a> TaskSlots<'a> {
 
     /// Whether the job could be placed: whether as many nodes as it may use, those that take most,
     /// take all its tasks. O(1), O(different numbers of tasks) for a job that may use only so many
-    /// nodes.
+    /// nodes; for a job with a rule about which nodes it may have together as [`suffice`].
     pub(crate) fn suffices(&self) -> bool {
+        if self.job.layout.together.is_some() {
+            return self.job.tasks > 0
+                && self.total >= u64::from(self.job.tasks)
+                && suffice(self.job, &self.slots);
+        }
         let found = self
             .nodes
             .as_ref()
@@ -288,6 +302,7 @@ mod tests {
     use crate::model::{JobId, JobState, Node, NodeState};
     use crate::node_set::NodeSet;
     use crate::policy::LoadCeiling;
+    use crate::together::Together;
     use crate::units::{Amount, Bytes, Cores, Time};
     use proptest::prelude::*;
 
@@ -525,14 +540,55 @@ mod tests {
         })
     }
 
+    /// Two runs of nodes, or those of two of three groups at most.
+    fn together() -> impl Strategy<Value = Together> {
+        let set = |nodes: &[u32]| nodes.iter().copied().map(NodeIndex).collect::<NodeSet>();
+        let groups = move |lists: &[&[u32]]| lists.iter().map(|list| set(list)).collect();
+        prop_oneof![
+            Just(Together::Consecutive(groups(&[&[0, 1, 2, 3], &[4, 5, 6]]))),
+            Just(Together::AtMost(
+                1,
+                groups(&[&[0, 1], &[2, 3, 4], &[5, 6, 7]])
+            )),
+            Just(Together::AtMost(2, groups(&[&[0, 4], &[1, 3, 5], &[2]]))),
+        ]
+    }
+
+    /// Whether any nodes that the job may have together hold it, by trying all sets of nodes.
+    fn fits_somewhere(cluster: &Cluster, usage: &Usage, job: &Job, rule: &Together) -> bool {
+        let limit = usage.limit(job);
+        let count = cluster.nodes.len();
+        (1u32..1 << count).any(|chosen| {
+            let nodes = (0..).map(NodeIndex).take(count);
+            let set: Vec<NodeIndex> = nodes.filter(|node| chosen >> node.0 & 1 == 1).collect();
+            let slots = set.iter().map(|node| usage.slots(job, *node, limit));
+            let slots: Vec<u32> = slots.collect();
+            let is_used = slots.iter().all(|slots| *slots > 0) && set.len() <= job.tasks as usize;
+            let tasks: u64 = slots.iter().map(|slots| u64::from(*slots)).sum();
+            is_used
+                && tasks >= u64::from(job.tasks)
+                && set.len() <= job.layout.nodes()
+                && set.len() >= (job.layout.least_nodes().min(job.tasks)) as usize
+                && set
+                    .iter()
+                    .all(|node| rule.groups().iter().any(|group| group.contains(*node)))
+                && rule.allows(&Mapping::from_tasks(set))
+        })
+    }
+
     fn wanted() -> impl Strategy<Value = Job> {
         let layout = (
             proptest::option::weighted(0.3, 0u32..4),
             proptest::option::weighted(0.6, 0u32..6),
+            proptest::option::weighted(0.3, 0u32..4),
+            proptest::option::weighted(0.5, together()),
         );
         (0u32..10, 0u64..60, 1u64..60, layout).prop_map(
-            |(tasks, cpu, memory, (max_tasks_per_node, max_nodes))| {
+            |(tasks, cpu, memory, (max_tasks_per_node, max_nodes, min_nodes, together))| {
                 let mut wanted = job(tasks, cpu, memory);
+                // What nodes are used at least is looked at where the job is placed.
+                wanted.layout.min_nodes = min_nodes.filter(|_| together.is_some());
+                wanted.layout.together = together;
                 wanted.layout.max_tasks_per_node = max_tasks_per_node;
                 wanted.layout.max_nodes = max_nodes;
                 wanted
@@ -545,13 +601,25 @@ mod tests {
         fn task_slots_match_usage_after_updates(cluster in occupied(), wanted in wanted(), ceiling in 100u32..300) {
             let mut usage = Usage::of(&cluster, Some(LoadCeiling::from_percent(ceiling)));
             let mut room = TaskSlots::new(&cluster, &usage, &wanted);
-            prop_assert_eq!(room.suffices(), could_place(&cluster, &usage, &wanted));
+            let check = |room: &TaskSlots<'_>, usage: &Usage| {
+                let could = could_place(&cluster, usage, &wanted);
+                let found = place(&cluster, usage, &wanted);
+                prop_assert_eq!(could, found.is_some());
+                // Of several groups and few nodes it may suffice in sum only.
+                let is_exact = !matches!(wanted.layout.together, Some(Together::AtMost(2, _)));
+                prop_assert!(room.suffices() == could || !is_exact && room.suffices());
+                let Some(rule) = &wanted.layout.together else { return Ok(()) };
+                prop_assert!(found.as_ref().is_none_or(|mapping| rule.allows(mapping)));
+                let exists = fits_somewhere(&cluster, usage, &wanted, rule);
+                prop_assert!(could == exists || !is_exact && exists, "{could} {exists}");
+                Ok(())
+            };
+            check(&room, &usage)?;
             for job in &cluster.jobs {
                 let mapping = job.running_on().unwrap();
                 usage.remove(job, mapping);
                 mapping.nodes().for_each(|node| room.update(&usage, node));
-                prop_assert_eq!(room.suffices(), could_place(&cluster, &usage, &wanted));
-                prop_assert_eq!(room.suffices(), place(&cluster, &usage, &wanted).is_some());
+                check(&room, &usage)?;
             }
         }
     }

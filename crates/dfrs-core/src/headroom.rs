@@ -54,6 +54,7 @@ impl Headroom {
     #[inline]
     pub(crate) fn applies_to(&self, job: &Job) -> bool {
         job.layout.eligible.is_none()
+            && job.layout.together.is_none()
             && !job.requires_devices()
             && (job.layout.nodes() == 1 || job.layout.nodes() >= self.nodes.min(job.tasks as usize))
             && job.layout.min_nodes.is_none()

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::model::{Cluster, Job, Node};
+use crate::greedy::suffice;
+use crate::model::{Cluster, Job, Node, NodeIndex};
 use crate::policy::{Ceilings, LoadCeiling};
 use crate::space::{LoadLimit, Space, most_tasks};
 use crate::units::{Bytes, Cores};
@@ -79,6 +80,14 @@ impl EmptyNodes {
     /// Whether they hold the job.
     fn hold(&self, job: &Job) -> bool {
         let slots = |space: &Space| space.slots(job, LoadLimit::Node);
+        if job.layout.together.is_some() {
+            let on = |(node, space): (NodeIndex, &Space)| match job.layout.allows(node) {
+                true => u32::try_from(slots(space)).unwrap_or(u32::MAX),
+                false => 0,
+            };
+            let nodes = (0..).map(NodeIndex).zip(&self.nodes);
+            return suffice(job, &nodes.map(on).collect::<Vec<u32>>());
+        }
         let tasks = u64::from(job.tasks);
         let least = u64::from(job.layout.least_nodes()).min(tasks);
         let max_nodes = u64::try_from(job.layout.nodes()).unwrap_or(u64::MAX);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::mapping::{Mapping, Run};
 pub use crate::node_index::NodeIndex;
 use crate::node_set::NodeSet;
+use crate::together::Together;
 use crate::units::{Amount, Bytes, Cores, Span, Time, Weight};
 
 /// Identity of a job, unique within a cluster.
@@ -159,6 +160,10 @@ pub struct Layout {
     pub min_nodes: Option<u32>,
     /// Only these nodes; `None`: all.
     pub eligible: Option<NodeSet>,
+    /// Which nodes it may have together; `None`: any. No node that this does not allow. MCB8 places
+    /// jobs without such a rule only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
 }
 
 impl Layout {

@@ -286,6 +286,7 @@ mod tests {
                         max_tasks_per_node,
                         max_nodes,
                         min_nodes: None,
+                        together: None,
                         eligible,
                     };
                     job.memory_per_node = Bytes(per_node);

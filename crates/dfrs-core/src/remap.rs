@@ -1,5 +1,6 @@
 //! The remap of all jobs by MCB8 (TPDS, Section 4.3), with pins for jobs that cannot move.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::drain::holds_up_drain;
@@ -11,6 +12,7 @@ use crate::plan::Reason;
 use crate::policy::{Ceilings, MappingProblem, MappingSearch, Optimisation};
 use crate::priority::Priority;
 use crate::question::Question;
+use crate::room::Room;
 use crate::target::{Change, Target, can_pause};
 use crate::units::{Bytes, Cores, Span};
 use crate::usage::{SwapUsage, Usage};
@@ -21,7 +23,7 @@ use crate::yields::smallest_yield;
 ///
 /// What cannot move is pinned: jobs that are locked, that can only be parked or nothing at all,
 /// that have tasks on a draining node, that cannot keep the ceiling on load, or that the grace
-/// period protects; parked jobs come back in place or not at all. A job that cannot be paused is
+/// period protects, or that have rules about which nodes they may have together; parked jobs come back in place or not at all. A job that cannot be paused is
 /// never dropped, and neither is one whose work would be lost (Restart). A waiting job that would
 /// not fit even alone beside what must stay is left out, so that no job is dropped for it, and so
 /// is one that cannot keep the ceiling.
@@ -77,7 +79,8 @@ fn remap_all_but(question: Question<'_>, mut must_stay: Vec<bool>) -> Target {
         if question.stop.is_due() {
             return Target::default();
         }
-        match Remap::new(question, &must_stay).run() {
+        let grouped = places_of_grouped(question, &must_stay);
+        match Remap::new(question, &must_stay, &grouped).run() {
             Ok(target) => return target,
             // The swap does not hold all the jobs that would have to be parked: this one stays.
             Err(job) => must_stay[job] = true,
@@ -116,17 +119,18 @@ struct Remap<'a> {
 }
 
 impl<'a> Remap<'a> {
-    fn new(question: Question<'a>, must_stay: &[bool]) -> Self {
+    fn new(
+        question: Question<'a>,
+        must_stay: &[bool],
+        grouped: &'a BTreeMap<usize, Mapping>,
+    ) -> Self {
         let (policy, roster, cluster) = (question.policy, question.roster, question.cluster);
         let swap = SwapUsage::of(cluster, roster.parked());
         let mut usage = Usage::empty(cluster, policy.ceilings());
         let mut pinned = Vec::new();
         let mut candidates: Vec<RemapCandidate<'a>> = Vec::new();
         for (index, job) in roster.running_at() {
-            let can_go = !must_stay[index]
-                && job.mobility != Mobility::Restart
-                && can_pause(question, &swap, job);
-            if can_go {
+            if can_go(question, must_stay, &swap, index) {
                 let pin = pin(question, &usage, job);
                 candidates.push(RemapCandidate { index, job, pin });
             } else if let Some(mapping) = job.running_on() {
@@ -150,10 +154,18 @@ impl<'a> Remap<'a> {
         // Vector packing keeps every load below the ceiling: a job that cannot keep below it is
         // left to Greedy, which comes next.
         let waiting = roster.waiting_that(|job| usage.could_keep_ceiling(job) && fits_alone(job));
-        candidates.extend(waiting.into_iter().map(|index| {
+        candidates.extend(waiting.into_iter().filter_map(|index| {
             let job = &cluster.jobs[index];
-            let pin = pin(question, &usage, job);
-            RemapCandidate { index, job, pin }
+            let pin = match grouped.get(&index) {
+                None => pin(question, &usage, job),
+                Some(mapping) => Some(Pinned {
+                    job,
+                    mapping,
+                    grace: false,
+                }),
+            };
+            let has_place = pin.is_some() || job.layout.together.is_none();
+            has_place.then_some(RemapCandidate { index, job, pin })
         }));
         Self {
             question,
@@ -491,6 +503,44 @@ impl<'a> Remap<'a> {
     }
 }
 
+/// Whether the running job at this index may be dropped.
+fn can_go(question: Question<'_>, must_stay: &[bool], swap: &SwapUsage, index: usize) -> bool {
+    let job = &question.cluster.jobs[index];
+    !must_stay[index] && job.mobility != Mobility::Restart && can_pause(question, swap, job)
+}
+
+/// Where waiting jobs go that have rules about which nodes they may have together, by index, if
+/// they are not dropped: vector packing fills one node after the other and does not know such
+/// rules. Greedy places them, those of the highest priority first, beside what must stay and each
+/// other; running ones stay where they are. O(jobs + runs), and as Greedy for each.
+fn places_of_grouped(question: Question<'_>, must_stay: &[bool]) -> BTreeMap<usize, Mapping> {
+    let (policy, roster, cluster) = (question.policy, question.roster, question.cluster);
+    let mut waiting = roster.waiting_that(|job| job.layout.together.is_some());
+    waiting.retain(|index| !matches!(cluster.jobs[*index].state, JobState::Parked(_)));
+    let mut found = BTreeMap::new();
+    if waiting.is_empty() {
+        return found;
+    }
+    waiting.sort_by_cached_key(|index| Reverse(question.priority(&cluster.jobs[*index])));
+    let swap = SwapUsage::of(cluster, roster.parked());
+    let mut usage = Usage::empty(cluster, policy.ceilings());
+    for (index, job) in roster.running_at() {
+        let stays = job.layout.together.is_some() || !can_go(question, must_stay, &swap, index);
+        if let Some(mapping) = job.running_on().filter(|_| stays) {
+            usage.add(job, mapping);
+        }
+    }
+    let mut room = Room::of(usage);
+    for index in waiting {
+        let job = &cluster.jobs[index];
+        if let Some(mapping) = room.find(cluster, job) {
+            room.take(job, &mapping);
+            found.insert(index, mapping);
+        }
+    }
+    found
+}
+
 /// About how many of so many jobs, which want so much memory together, fit into `memory`, rather
 /// too many than too few.
 fn about_as_many(jobs: usize, wanted: Bytes, memory: Bytes) -> usize {
@@ -575,6 +625,7 @@ fn pin<'a>(question: Question<'_>, usage: &Usage, job: &'a Job) -> Option<Pinned
     };
     let draining = |node| question.cluster.state_of(node) != NodeState::Up;
     let immovable = job.mobility != Mobility::Checkpoint
+        || job.layout.together.is_some()
         || mapping.nodes().any(draining)
         || !usage.could_keep_ceiling(job);
     (immovable || question.policy.protects(job, question.now)).then_some(Pinned {
@@ -586,8 +637,6 @@ fn pin<'a>(question: Question<'_>, usage: &Usage, job: &'a Job) -> Option<Pinned
 
 #[cfg(test)]
 mod tests {
-    use std::cmp::Reverse;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -686,9 +735,10 @@ mod tests {
             let roster = Roster::new(cluster.clone());
             let stop = Stop::never();
             let question = question(&policy, &roster, now, &stop);
-            let mut fast = Remap::new(question, &stay);
+            let none = BTreeMap::new();
+            let mut fast = Remap::new(question, &stay, &none);
             fast.put_in_order();
-            let mut plain = Remap::new(question, &stay);
+            let mut plain = Remap::new(question, &stay, &none);
             plain.kept.sort_by_key(|candidate| Reverse(rank(candidate.job)));
             prop_assert_eq!(drop_some(fast), drop_some(plain));
         }
@@ -733,7 +783,8 @@ mod tests {
         let now = Time::from_seconds(400);
         let roster = Roster::new(cluster);
         let stop = Stop::never();
-        let mut remap = Remap::new(question(&policy, &roster, now, &stop), &[false; 3]);
+        let (question, none) = (question(&policy, &roster, now, &stop), BTreeMap::new());
+        let mut remap = Remap::new(question, &[false; 3], &none);
         remap.put_in_order();
         remap.load_pins().unwrap();
         remap.drop_lowest().unwrap();

@@ -2,8 +2,8 @@
 
 use dfrs_core::{
     Action, Amount, Bytes, Cluster, Cores, Job, JobId, JobState, Layout, Mapping, Mobility, Node,
-    NodeIndex, NodeState, Plan, PlannedAction, Reason, Run, Severity, Time, Yield, check,
-    check_cluster, jobs_at_fault,
+    NodeGroups, NodeIndex, NodeState, Plan, PlannedAction, Reason, Run, Severity, Time, Together,
+    Yield, check, check_cluster, jobs_at_fault,
 };
 
 fn mapping(runs: &[(u32, u32)]) -> Mapping {
@@ -515,6 +515,14 @@ fn violation_text_states_actual_and_required() {
     assert_eq!(
         message(&cluster, start(&[(1, 2)])),
         "job 1: node n: the job's layout does not allow the node"
+    );
+    cluster.jobs[0].layout = Layout {
+        together: Some(Together::Consecutive(NodeGroups::default())),
+        ..Layout::default()
+    };
+    assert_eq!(
+        message(&cluster, start(&[(0, 1), (1, 1)])),
+        "job 1: the job's layout does not allow these nodes together"
     );
     cluster.nodes[0].state = NodeState::Draining;
     assert_eq!(

@@ -2,8 +2,9 @@
 
 use dfrs_core::{
     Action, Amount, Blocked, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
-    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeState, Plan, PlannedAction,
-    Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, Time, Weight, Yield,
+    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeGroups, NodeIndex, NodeState, Plan,
+    PlannedAction, Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, Time,
+    Together, Weight, Yield,
 };
 use dfrs_scenario::{Scenario, ScenarioOutcome, print, read, rewritten};
 use proptest::collection::vec;
@@ -74,13 +75,20 @@ fn layout() -> impl Strategy<Value = Layout> {
     let nodes = vec(position(), 0..6).prop_map(|nodes| nodes.into_iter().collect());
     let nodes = option::of(nodes);
     let max = || option::of(count());
-    let layout = (max(), max(), max(), nodes);
+    let group = vec(position(), 0..4).prop_map(|nodes| nodes.into_iter().collect());
+    let groups = vec(group, 0..3).prop_map(|groups| groups.into_iter().collect::<NodeGroups>());
+    let together = (option::of(count()), groups).prop_map(|(most, groups)| match most {
+        None => Together::Consecutive(groups),
+        Some(most) => Together::AtMost(most, groups),
+    });
+    let layout = (max(), max(), max(), nodes, option::of(together));
     let layout = layout.prop_map(
-        |(max_tasks_per_node, max_nodes, min_nodes, eligible)| Layout {
+        |(max_tasks_per_node, max_nodes, min_nodes, eligible, together)| Layout {
             max_tasks_per_node,
             max_nodes,
             min_nodes,
             eligible,
+            together,
         },
     );
     prop_oneof![Just(Layout::default()), layout]

@@ -94,6 +94,10 @@ impl Checker<'_> {
         if placed > most {
             self.report(ViolationKind::NodeCount { placed, most }, job.id);
         }
+        let rule = layout.together.as_ref();
+        if rule.is_some_and(|rule| !rule.allows(mapping)) {
+            self.report(ViolationKind::NotTogether, job.id);
+        }
         for run in mapping {
             let (placed, most) = (run.tasks, layout.tasks_per_node());
             if placed > most {

@@ -105,6 +105,9 @@ pub enum ViolationKind {
     /// The job's layout does not allow the node.
     #[error("the job's layout does not allow the node")]
     NotEligible,
+    /// The job may not have these nodes together.
+    #[error("the job's layout does not allow these nodes together")]
+    NotTogether,
     /// Tasks arrive on a node that takes none.
     #[error("the node is {} and takes no tasks", word_of_node(*.0))]
     NodeTakesNothing(NodeState),
@@ -185,6 +188,7 @@ impl ViolationKind {
             Self::TasksPerNode { .. } => "tasks per node",
             Self::NodeCount { .. } => "node count",
             Self::NotEligible => "eligible node",
+            Self::NotTogether => "nodes together",
             Self::NodeTakesNothing(_) => "node takes tasks",
             Self::Memory(_) => "memory",
             Self::Rigid { .. } => "rigid resource",

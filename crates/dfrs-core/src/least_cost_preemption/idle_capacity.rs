@@ -26,7 +26,7 @@ pub(crate) struct DeferredJobs {
     expectation: Expectation,
     /// Which jobs could start so on an empty cluster; nothing without hints.
     idle: Option<LoadLimits>,
-    /// What is known of jobs with lists of nodes, in the order of their demands.
+    /// What is known of jobs with rules of their own about nodes, in the order of their demands.
     known: RefCell<Vec<(Job, bool)>>,
 }
 
@@ -73,7 +73,7 @@ impl DeferredJobs {
     }
 
     fn finds_idle(&self, limits: &LoadLimits, job: &Job) -> bool {
-        if job.layout.eligible.is_none() {
+        if job.layout.eligible.is_none() && job.layout.together.is_none() {
             return limits.of_job(job) == LoadLimit::Node;
         }
         let mut known = self.known.borrow_mut();

@@ -62,6 +62,7 @@ pub(super) fn make_room(
     let is_plain = job.tasks > 0
         && job.layout.nodes() > 0
         && job.layout.min_nodes.is_none()
+        && job.layout.together.is_none()
         && !matches!(job.state, JobState::Parked(_));
     let at_once = tasks_at_once(job);
     let mut search = VictimSearch {

@@ -85,6 +85,7 @@ impl Group {
             special: layout.max_tasks_per_node.is_some()
                 || layout.max_nodes.is_some()
                 || layout.eligible.is_some()
+                || layout.together.is_some()
                 || !job.memory_per_node.is_zero()
                 || job.requires_devices(),
         }

@@ -3,8 +3,8 @@
 
 use dfrs_core::{
     Action, Amount, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
-    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState, Plan, Policy,
-    Roster, Run, RunTimeHint, Settings, Span, Time, Weight, decide,
+    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeGroups, NodeIndex, NodeSet, NodeState,
+    Plan, Policy, Roster, Run, RunTimeHint, Settings, Span, Time, Together, Weight, decide,
 };
 use proptest::prelude::*;
 
@@ -166,16 +166,36 @@ fn layout(nodes: u32) -> BoxedStrategy<Layout> {
         proptest::option::weighted(0.2, 0u32..4),
         proptest::option::weighted(0.1, 0u32..4),
         proptest::option::weighted(0.2, eligible),
+        proptest::option::weighted(0.15, together(nodes)),
     )
         .prop_map(
-            |(max_tasks_per_node, max_nodes, min_nodes, eligible)| Layout {
+            |(max_tasks_per_node, max_nodes, min_nodes, eligible, together)| Layout {
                 max_tasks_per_node,
                 max_nodes,
                 min_nodes,
                 eligible,
+                together,
             },
         )
         .boxed()
+}
+
+/// Consecutive nodes, or those of a few groups; some nodes are in none.
+fn together(nodes: u32) -> impl Strategy<Value = Together> {
+    let groups = proptest::collection::vec(0usize..4, nodes as usize);
+    let most = proptest::option::of(0u32..3);
+    (groups, most).prop_map(|(of_nodes, most)| {
+        let group = |group: usize| -> NodeSet {
+            let of_nodes = (0..).map(NodeIndex).zip(&of_nodes);
+            let own = of_nodes.filter(|(_, other)| **other == group);
+            own.map(|(node, _)| node).collect()
+        };
+        let groups: NodeGroups = (0..3).map(group).collect();
+        match most {
+            None => Together::Consecutive(groups),
+            Some(most) => Together::AtMost(most, groups),
+        }
+    })
 }
 
 /// A job, and a wish for where it is: the state that it gets if its memory fits there.
@@ -289,7 +309,8 @@ fn assemble(nodes: Vec<Node>, jobs: Vec<(Job, u8, Vec<u32>)>) -> Cluster {
             || mapping.node_count() <= job.layout.nodes()
                 && mapping.iter().all(|run| {
                     job.layout.allows(run.node) && run.tasks <= job.layout.tasks_per_node()
-                });
+                })
+                && (job.layout.together.as_ref()).is_none_or(|rule| rule.allows(&mapping));
         let need = |run: Run| job.memory_of(run).0;
         let gpu = |run: Run| job.rigid_of(run, 0).0;
         let of = |run: Run| &cluster.nodes[run.node.index()];

@@ -1,6 +1,6 @@
 //! A scenario that is being read.
 
-use dfrs_core::{Cluster, Events, NodeSet, Policy, Time};
+use dfrs_core::{Cluster, Events, NodeGroups, NodeSet, Policy, Time};
 
 use super::Section;
 use crate::ids;
@@ -25,6 +25,8 @@ pub(super) struct Draft {
     /// The list of eligible nodes that was read last, and what it stands for: they are long, and
     /// many jobs share one.
     pub(super) last_list: (String, NodeSet),
+    /// The groups of nodes that were read last, likewise.
+    pub(super) last_groups: (String, NodeGroups),
     events: Events,
     pub(super) outcome: Option<ScenarioOutcome>,
     /// The line of `----`, counted from 0.

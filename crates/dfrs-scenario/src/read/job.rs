@@ -1,6 +1,6 @@
 //! Lines of jobs.
 
-use dfrs_core::{Job, JobId, JobState, Layout, Mobility, NodeSet};
+use dfrs_core::{Job, JobId, JobState, Layout, Mobility, NodeGroups, NodeSet, Together};
 
 use super::draft::Draft;
 use crate::error::shown;
@@ -31,7 +31,10 @@ impl Draft {
         self.budget.take_items(ids.len() as u64)?;
         let listed = job.layout.eligible.as_ref().map_or(0, |nodes| nodes.len());
         let mapped = job.mapping().map_or(0, dfrs_core::Mapping::node_count);
-        let nodes = (ids.len() as u64).saturating_mul((listed + mapped) as u64);
+        let grouped = job.layout.together.as_ref();
+        let grouped: usize =
+            grouped.map_or(0, |rule| rule.groups().iter().map(|set| set.len()).sum());
+        let nodes = (ids.len() as u64).saturating_mul((listed + mapped + grouped) as u64);
         self.budget.take_many(nodes)?;
         let jobs = ids.into_iter().map(|id| Job { id, ..job.clone() });
         self.cluster.jobs.extend(jobs);
@@ -71,7 +74,38 @@ impl Draft {
             max_nodes: fields.value("max-nodes", units::count)?,
             min_nodes: fields.value("min-nodes", units::count)?,
             eligible: self.read_eligible(fields)?,
+            together: self.read_together(fields)?,
         })
+    }
+
+    fn read_together(&mut self, fields: &mut Fields<'_>) -> Result<Option<Together>, String> {
+        let consecutive = fields.text("consecutive")?;
+        let groups = fields.text("groups")?;
+        let most = fields.value("max-groups", units::count)?;
+        match (consecutive, groups, most) {
+            (None, None, None) => Ok(None),
+            (Some(text), None, None) => Ok(Some(Together::Consecutive(self.read_groups(text)?))),
+            (None, Some(text), Some(most)) => {
+                Ok(Some(Together::AtMost(most, self.read_groups(text)?)))
+            }
+            _ => Err(
+                "give either consecutive=NODES;NODES, or max-groups=N and groups=NODES;NODES"
+                    .into(),
+            ),
+        }
+    }
+
+    /// Lists of nodes with `;` between them.
+    fn read_groups(&mut self, text: &str) -> Result<NodeGroups, String> {
+        if self.last_groups.0 != text {
+            let mut groups = Vec::new();
+            for list in text.split(';').filter(|list| !list.is_empty()) {
+                let nodes = self.directory.list(list, &mut self.budget)?;
+                groups.push(nodes.into_iter().collect::<NodeSet>());
+            }
+            self.last_groups = (text.to_owned(), groups.into_iter().collect());
+        }
+        Ok(self.last_groups.1.clone())
     }
 
     fn read_eligible(&mut self, fields: &mut Fields<'_>) -> Result<Option<NodeSet>, String> {

@@ -3,7 +3,9 @@
 use std::convert::identity;
 use std::fmt;
 
-use dfrs_core::{Bytes, Job, JobId, JobState, Mobility, NodeIndex, Span, Time, Weight};
+use dfrs_core::{
+    Bytes, Job, JobId, JobState, Mobility, NodeGroups, NodeIndex, Span, Time, Together, Weight,
+};
 
 use crate::mappings;
 use crate::names::Labels;
@@ -62,6 +64,14 @@ impl NodeLists<'_> {
     }
 }
 
+/// Lists of nodes with `;` between them.
+fn show_groups(groups: &NodeGroups, labels: &Labels) -> String {
+    let lists = groups
+        .iter()
+        .map(|nodes| labels.list(nodes.iter().copied()));
+    lists.collect::<Vec<String>>().join(";")
+}
+
 /// All but the identity.
 fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
     let mut line = WrittenLine::default();
@@ -82,6 +92,16 @@ fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
         "eligible",
         layout.eligible.as_ref().map(|nodes| lists.show(nodes)),
     );
+    match &layout.together {
+        None => {}
+        Some(Together::Consecutive(groups)) => {
+            line.value("consecutive", Some(show_groups(groups, lists.labels)));
+        }
+        Some(Together::AtMost(most, groups)) => {
+            line.value("max-groups", Some(most));
+            line.value("groups", Some(show_groups(groups, lists.labels)));
+        }
+    }
     line.value_unless(&[][..], "rigid", &job.rigid, show_amounts);
     line.value_unless(&[][..], "rigid-per-node", &job.rigid_per_node, show_amounts);
     line.value_unless(Time::ZERO, "submit", job.submit, show_time);

@@ -37,6 +37,7 @@ pub fn layout_of(
         max_nodes: max_nodes_of(job, least_nodes, observation),
         min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
         eligible,
+        together: None,
     }
 }
 
