@@ -56,6 +56,7 @@ enum {
 	DFRS_JOB_HOLDS_GRES = 1 << 15,
 	DFRS_JOB_ADMIN_HOLD = 1 << 16, /* on hold, by an operator and not by its user */
 	DFRS_JOB_COMPONENT = 1 << 17, /* of a heterogeneous job */
+	DFRS_JOB_CONTIGUOUS = 1 << 18, /* --contiguous: its nodes follow each other in Slurm's order */
 };
 
 /* dfrs_node_t.state */
@@ -109,6 +110,9 @@ typedef struct {
 	uint32_t tasks_per_node;
 	uint32_t min_nodes, max_nodes; /* -N; max_nodes 0: not given. min_nodes: at least its partition's MinNodes */
 	uint32_t partition_nodes; /* its partition's MaxNodes; 0: none that holds for it */
+	/* --switches: at most so many leaf switches, 0: any number; and for how long it waits for that, at most
+	 * SchedulerParameters=max_switch_wait. */
+	uint32_t switches, switch_seconds;
 	uint32_t warn_seconds; /* --signal=...@seconds; 0: none */
 	uint32_t limit_minutes; /* --time, else its partition's default; 0: no limit */
 	uint32_t place_offset, place_count; /* dfrs_snapshot_t.places: where it is, while it holds nodes */
@@ -157,6 +161,7 @@ typedef struct {
 	uint32_t cpus; /* that jobs may use; no more than MaxCPUsPerNode= of its partition */
 	uint32_t others_cpus; /* of all_cpus, those that jobs of other partitions have for themselves */
 	uint32_t name; /* offset into strings */
+	uint32_t leaf; /* the name of its leaf switch, likewise; 0: Slurm knows none (topology/tree has them) */
 	uint32_t device_offset, device_count; /* dfrs_snapshot_t.devices */
 	uint64_t memory; /* MiB that jobs may use */
 	uint64_t allocated_memory; /* MiB that Slurm counts as used on it, by all jobs */

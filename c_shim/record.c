@@ -150,6 +150,8 @@ static uint32_t job_flags(const job_record_t *job, time_t now)
 		flags |= DFRS_JOB_WARNED;
 	if (dfrs_sized_by_nodes(job))
 		flags |= DFRS_JOB_SIZED_BY_NODES;
+	if (details && details->contiguous)
+		flags |= DFRS_JOB_CONTIGUOUS;
 	return flags;
 }
 
@@ -360,6 +362,8 @@ void dfrs_record_job(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *
 	/* "Prefer": nodes that share their CPUs need no more than this. */
 	if (job->bit_flags & USE_MIN_NODES)
 		entry->max_nodes = entry->min_nodes;
+	entry->switches = job->req_switch;
+	entry->switch_seconds = job->req_switch ? job->wait4switch : 0;
 	entry->warn_seconds = job->warn_time;
 	entry->limit_minutes = limit_minutes(job, partition->record);
 	entry->partition_minutes = partition_minutes(partition->record);

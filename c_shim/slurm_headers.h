@@ -70,6 +70,11 @@ typedef struct job_details dfrs_details_t;
 #else
 #include "src/common/slurm_mcs.h"
 #endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+#include "src/interfaces/topology.h"
+#else
+#include "src/common/slurm_topology.h"
+#endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
 #include "src/stepmgr/srun_comm.h"
 #else
@@ -396,6 +401,16 @@ static inline bool dfrs_memory_changes(const job_record_t *job)
 	return job->node_bitmap_rs;
 #else
 	return false;
+#endif
+}
+
+/* Where the node is in the network, as "switch.switch.node", and what each part is; the caller frees both. */
+static inline int dfrs_node_address(char *node, char **address, char **pattern)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+	return topology_g_get_node_addr(node, address, pattern);
+#else
+	return slurm_topo_get_node_addr(node, address, pattern);
 #endif
 }
 

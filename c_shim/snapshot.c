@@ -123,11 +123,12 @@ static void add_device(const dfrs_counted_t *counted, void *context)
 
 /* --- nodes ------------------------------------------------------------------------------------- */
 
-static void add_node(builder_t *builder, dfrs_node_t *node, const char *name)
+static void add_node(builder_t *builder, dfrs_node_t *node, const char *name, const char *leaf)
 {
 	dfrs_snapshot_t *out = builder->out;
 
 	node->name = store(builder, name);
+	node->leaf = store(builder, leaf);
 	node->device_offset = out->device_count;
 	dfrs_devices_of_node((int) node->index, add_device, builder);
 	node->device_count = out->device_count - node->device_offset;
@@ -154,18 +155,22 @@ static void add_nodes(builder_t *builder)
 	dfrs_view_t *view = builder->view;
 	uint64_t names = node_names(builder);
 	bool all = view->node_names != names;
+	uint32_t count = dfrs_words(builder->scope.nodes) * 64;
 
-	if (!dfrs_view_reserve_nodes(view, dfrs_words(builder->scope.nodes) * 64)) {
+	if (!dfrs_view_reserve_nodes(view, count) ||
+	    !dfrs_leaves_keep(view, count, all, builder->scope.now)) {
 		builder->no_memory = true;
 		return;
 	}
 	DFRS_FOR_EACH_BIT(index, builder->scope.nodes) {
 		const node_record_t *node = node_record_table_ptr[index];
+		const char *leaf;
 		dfrs_node_t entry;
 		uint64_t digest;
 
 		if (!node)
 			continue;
+		leaf = dfrs_leaf_of(view, node, index);
 		dfrs_record_node(&entry, node, index);
 		entry.cpus = MIN(entry.cpus, dfrs_scope_max_cpus(&builder->scope, index));
 		entry.others_cpus = dfrs_scope_others_cpus(&builder->scope, index);
@@ -173,9 +178,10 @@ static void add_nodes(builder_t *builder)
 		if ((entry.state == DFRS_NODE_UP) && dfrs_scope_is_others(&builder->scope, index))
 			entry.state = DFRS_NODE_DRAINING;
 		digest = dfrs_digest_bytes(DFRS_DIGEST_START, &entry, sizeof(entry));
+		digest = dfrs_digest_text(digest, leaf);
 		dfrs_devices_of_node(index, digest_device, &digest);
 		if (all || (view->nodes[index] != digest))
-			add_node(builder, &entry, node->name);
+			add_node(builder, &entry, node->name, leaf);
 		view->nodes[index] = digest;
 	}
 	view->node_names = names;

@@ -127,7 +127,7 @@ typedef struct {
 	dfrs_list_t feature_list_use;
 	uint32_t min_nodes, max_nodes, min_cpus, max_cpus, num_tasks, pn_min_cpus, task_dist;
 	uint64_t pn_min_memory;
-	uint16_t cpus_per_task, orig_cpus_per_task, ntasks_per_node, ntasks_per_tres;
+	uint16_t contiguous, cpus_per_task, orig_cpus_per_task, ntasks_per_node, ntasks_per_tres;
 	uint8_t overcommit;
 } request_t;
 
@@ -145,6 +145,7 @@ static request_t take_request(const dfrs_details_t *details)
 		.pn_min_cpus = details->pn_min_cpus,
 		.task_dist = details->task_dist,
 		.pn_min_memory = details->pn_min_memory,
+		.contiguous = details->contiguous,
 		.cpus_per_task = details->cpus_per_task,
 		.orig_cpus_per_task = details->orig_cpus_per_task,
 		.ntasks_per_node = details->ntasks_per_node,
@@ -166,6 +167,7 @@ static void put_request(dfrs_details_t *details, const request_t *request)
 	details->pn_min_cpus = request->pn_min_cpus;
 	details->task_dist = request->task_dist;
 	details->pn_min_memory = request->pn_min_memory;
+	details->contiguous = request->contiguous;
 	details->cpus_per_task = request->cpus_per_task;
 	details->orig_cpus_per_task = request->orig_cpus_per_task;
 	details->ntasks_per_node = request->ntasks_per_node;
@@ -252,10 +254,15 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 	request_t user = take_request(job->details);
 	request_t request = skeleton(layout, job->details, &user);
 	dfrs_devices_t *devices = dfrs_devices_ask(job);
+	uint32_t switches = job->req_switch;
 	uint16_t *limits;
 	int rc;
 
 	put_request(job->details, &request);
+	/* It has these nodes because of that, or has waited for others for long enough. Slurm remembers where it
+	 * found too many itself. */
+	job->req_switch = 0;
+	job->best_switch = true;
 	/* The job is within its limits; the skeleton may request less than a QOS demands. */
 	limits = dfrs_limits_lift(job);
 	/* A job that is CONFIGURING before stays it, and no prolog message leaves with figures of
@@ -267,6 +274,7 @@ static int allocate_skeleton(job_record_t *job, const layout_t *layout)
 		dfrs_state_unset_flag(job, JOB_CONFIGURING);
 	FREE_NULL_BITMAP(job->details->exc_node_bitmap);
 	put_request(job->details, &user);
+	job->req_switch = switches;
 	dfrs_devices_restore(devices);
 	return rc;
 }

@@ -79,11 +79,6 @@ FORM(reboot)
 	return job->reboot;
 }
 
-FORM(switches)
-{
-	return job->req_switch;
-}
-
 FORM(reserved_ports)
 {
 	return dfrs_wants_ports(job);
@@ -115,11 +110,6 @@ FORM(incomplete)
 static bool is_distributed(const dfrs_details_t *details, uint32_t distribution)
 {
 	return (details->task_dist & SLURM_DIST_STATE_BASE) == distribution;
-}
-
-FORM(contiguous)
-{
-	return details->contiguous;
 }
 
 FORM(expansion)
@@ -211,14 +201,12 @@ static const form_t forms[] = {
 	{ "one of several clusters (a federation)", federation },
 	{ "a burst buffer (--bb)", burst_buffer },
 	{ "a reboot of its nodes (--reboot)", reboot },
-	{ "a number of switches (--switches)", switches },
 	{ "reserved ports (--resv-ports)", reserved_ports },
 	{ "one of several QOS (--qos)", one_of_several_qos },
 	{ "hierarchical resources (--licenses)", hierarchical_resources },
 	{ "something that slurmctld has no details of", incomplete },
 	{ "devices for all of its nodes together (--gpus, --gpus-per-task; with -N, evenly, or --gpus-per-node can be)",
 	  uneven_devices },
-	{ "contiguous nodes (--contiguous)", contiguous },
 	{ "to expand another job (--dependency=expand)", expansion },
 	{ "specialized cores or threads (--core-spec, --thread-spec)", specialized_cores },
 	{ "different numbers of tasks on its nodes (-m arbitrary; as many on each can be)", uneven_arbitrary },

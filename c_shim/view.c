@@ -25,6 +25,7 @@ void dfrs_view_destroy(dfrs_view_t *view)
 	free(view->stamps);
 	free(view->classes);
 	free(view->nodes);
+	dfrs_leaves_forget(view);
 	free(view);
 }
 

@@ -26,6 +26,7 @@ pub const DFRS_JOB_CRON: _bindgen_ty_2 = 16384;
 pub const DFRS_JOB_HOLDS_GRES: _bindgen_ty_2 = 32768;
 pub const DFRS_JOB_ADMIN_HOLD: _bindgen_ty_2 = 65536;
 pub const DFRS_JOB_COMPONENT: _bindgen_ty_2 = 131072;
+pub const DFRS_JOB_CONTIGUOUS: _bindgen_ty_2 = 262144;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
 pub const DFRS_NODE_UP: _bindgen_ty_3 = 0;
 pub const DFRS_NODE_DRAINING: _bindgen_ty_3 = 1;
@@ -93,6 +94,8 @@ pub struct dfrs_job_t {
     pub min_nodes: u32,
     pub max_nodes: u32,
     pub partition_nodes: u32,
+    pub switches: u32,
+    pub switch_seconds: u32,
     pub warn_seconds: u32,
     pub limit_minutes: u32,
     pub place_offset: u32,
@@ -116,7 +119,7 @@ pub struct dfrs_job_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 200usize];
+    ["Size of dfrs_job_t"][::std::mem::size_of::<dfrs_job_t>() - 208usize];
     ["Alignment of dfrs_job_t"][::std::mem::align_of::<dfrs_job_t>() - 8usize];
     ["Offset of field: dfrs_job_t::job_id"][::std::mem::offset_of!(dfrs_job_t, job_id) - 0usize];
     ["Offset of field: dfrs_job_t::priority"]
@@ -150,45 +153,49 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, max_nodes) - 68usize];
     ["Offset of field: dfrs_job_t::partition_nodes"]
         [::std::mem::offset_of!(dfrs_job_t, partition_nodes) - 72usize];
+    ["Offset of field: dfrs_job_t::switches"]
+        [::std::mem::offset_of!(dfrs_job_t, switches) - 76usize];
+    ["Offset of field: dfrs_job_t::switch_seconds"]
+        [::std::mem::offset_of!(dfrs_job_t, switch_seconds) - 80usize];
     ["Offset of field: dfrs_job_t::warn_seconds"]
-        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 76usize];
+        [::std::mem::offset_of!(dfrs_job_t, warn_seconds) - 84usize];
     ["Offset of field: dfrs_job_t::limit_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 80usize];
+        [::std::mem::offset_of!(dfrs_job_t, limit_minutes) - 88usize];
     ["Offset of field: dfrs_job_t::place_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 84usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_offset) - 92usize];
     ["Offset of field: dfrs_job_t::place_count"]
-        [::std::mem::offset_of!(dfrs_job_t, place_count) - 88usize];
+        [::std::mem::offset_of!(dfrs_job_t, place_count) - 96usize];
     ["Offset of field: dfrs_job_t::device_offset"]
-        [::std::mem::offset_of!(dfrs_job_t, device_offset) - 92usize];
+        [::std::mem::offset_of!(dfrs_job_t, device_offset) - 100usize];
     ["Offset of field: dfrs_job_t::device_count"]
-        [::std::mem::offset_of!(dfrs_job_t, device_count) - 96usize];
+        [::std::mem::offset_of!(dfrs_job_t, device_count) - 104usize];
     ["Offset of field: dfrs_job_t::eligible"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible) - 100usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible) - 108usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 104usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 112usize];
     ["Offset of field: dfrs_job_t::comment"]
-        [::std::mem::offset_of!(dfrs_job_t, comment) - 108usize];
+        [::std::mem::offset_of!(dfrs_job_t, comment) - 116usize];
     ["Offset of field: dfrs_job_t::partition_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 112usize];
-    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 120usize];
+    ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 128usize];
     ["Offset of field: dfrs_job_t::submit_time"]
-        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 128usize];
+        [::std::mem::offset_of!(dfrs_job_t, submit_time) - 136usize];
     ["Offset of field: dfrs_job_t::eligible_time"]
-        [::std::mem::offset_of!(dfrs_job_t, eligible_time) - 136usize];
+        [::std::mem::offset_of!(dfrs_job_t, eligible_time) - 144usize];
     ["Offset of field: dfrs_job_t::end_time"]
-        [::std::mem::offset_of!(dfrs_job_t, end_time) - 144usize];
+        [::std::mem::offset_of!(dfrs_job_t, end_time) - 152usize];
     ["Offset of field: dfrs_job_t::free_until"]
-        [::std::mem::offset_of!(dfrs_job_t, free_until) - 152usize];
+        [::std::mem::offset_of!(dfrs_job_t, free_until) - 160usize];
     ["Offset of field: dfrs_job_t::grace_end"]
-        [::std::mem::offset_of!(dfrs_job_t, grace_end) - 160usize];
+        [::std::mem::offset_of!(dfrs_job_t, grace_end) - 168usize];
     ["Offset of field: dfrs_job_t::deadline"]
-        [::std::mem::offset_of!(dfrs_job_t, deadline) - 168usize];
+        [::std::mem::offset_of!(dfrs_job_t, deadline) - 176usize];
     ["Offset of field: dfrs_job_t::reservation_end"]
-        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 176usize];
+        [::std::mem::offset_of!(dfrs_job_t, reservation_end) - 184usize];
     ["Offset of field: dfrs_job_t::last_launch"]
-        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 184usize];
+        [::std::mem::offset_of!(dfrs_job_t, last_launch) - 192usize];
     ["Offset of field: dfrs_job_t::resumed"]
-        [::std::mem::offset_of!(dfrs_job_t, resumed) - 192usize];
+        [::std::mem::offset_of!(dfrs_job_t, resumed) - 200usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -199,6 +206,7 @@ pub struct dfrs_node_t {
     pub cpus: u32,
     pub others_cpus: u32,
     pub name: u32,
+    pub leaf: u32,
     pub device_offset: u32,
     pub device_count: u32,
     pub memory: u64,
@@ -206,7 +214,7 @@ pub struct dfrs_node_t {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 48usize];
+    ["Size of dfrs_node_t"][::std::mem::size_of::<dfrs_node_t>() - 56usize];
     ["Alignment of dfrs_node_t"][::std::mem::align_of::<dfrs_node_t>() - 8usize];
     ["Offset of field: dfrs_node_t::index"][::std::mem::offset_of!(dfrs_node_t, index) - 0usize];
     ["Offset of field: dfrs_node_t::state"][::std::mem::offset_of!(dfrs_node_t, state) - 4usize];
@@ -216,13 +224,14 @@ const _: () = {
     ["Offset of field: dfrs_node_t::others_cpus"]
         [::std::mem::offset_of!(dfrs_node_t, others_cpus) - 16usize];
     ["Offset of field: dfrs_node_t::name"][::std::mem::offset_of!(dfrs_node_t, name) - 20usize];
+    ["Offset of field: dfrs_node_t::leaf"][::std::mem::offset_of!(dfrs_node_t, leaf) - 24usize];
     ["Offset of field: dfrs_node_t::device_offset"]
-        [::std::mem::offset_of!(dfrs_node_t, device_offset) - 24usize];
+        [::std::mem::offset_of!(dfrs_node_t, device_offset) - 28usize];
     ["Offset of field: dfrs_node_t::device_count"]
-        [::std::mem::offset_of!(dfrs_node_t, device_count) - 28usize];
-    ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 32usize];
+        [::std::mem::offset_of!(dfrs_node_t, device_count) - 32usize];
+    ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 40usize];
     ["Offset of field: dfrs_node_t::allocated_memory"]
-        [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 40usize];
+        [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 48usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

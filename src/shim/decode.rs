@@ -81,6 +81,7 @@ impl<'a> Arrays<'a> {
             memory: raw.memory,
             allocated_memory_mib: raw.allocated_memory,
             devices: self.devices_of_node(raw),
+            leaf_switch: (raw.leaf > 0).then(|| self.text(raw.leaf).into()),
         }
     }
 
@@ -180,6 +181,9 @@ impl<'a> Arrays<'a> {
             mcs_label: raw.label,
             unsupported: (raw.unsupported > 0).then(|| self.text(raw.unsupported_text).into()),
             eligible: eligible.and_then(|position| sets.get(position).cloned()),
+            contiguous: flag(bindings::DFRS_JOB_CONTIGUOUS),
+            switches: raw.switches,
+            switch_wait_seconds: raw.switch_seconds,
             all_eligible: flag(bindings::DFRS_JOB_ALL_ELIGIBLE),
             sized_by_nodes: flag(bindings::DFRS_JOB_SIZED_BY_NODES),
         }

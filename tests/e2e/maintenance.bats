@@ -168,11 +168,8 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 }
 
 @test "job that DFRS does not start shows its reason" {
-	job=$(submit --ntasks=1 --mem=50 --contiguous --nodes=2 -- "true")
-	wait_until 20 says "$job" "contiguous nodes"
-	controller scancel "$job"
-	job=$(submit --ntasks=1 --mem=50 --switches=1 -- "true")
-	wait_until 20 says "$job" "--switches"
+	job=$(submit --ntasks=4 --mem=50 --nodes=2 --distribution=plane=2 -- "true")
+	wait_until 20 says "$job" "-m plane"
 	# From Slurm 24.05 on.
 	controller sbatch --help | grep -q -- --segment || return 0
 	controller scancel "$job"

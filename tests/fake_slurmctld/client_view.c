@@ -30,6 +30,7 @@ static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 		job->warn_seconds, job->limit_minutes, job->partition_minutes, job->memory, job->submit_time, job->end_time, job->last_launch);
 	fprintf(out, " free until %" PRId64 " deadline %" PRId64 " reservation %" PRId64 " resumed %" PRId64 " eligible %" PRId64,
 		job->free_until, job->deadline, job->reservation_end, job->resumed, job->eligible_time);
+	fprintf(out, " switches %u for %u", job->switches, job->switch_seconds);
 	fprintf(out, " in %s, %s; at", snapshot->strings + job->partition,
 		snapshot->strings + job->comment);
 	for (uint32_t i = 0; i < job->place_count; i++) {

@@ -11,7 +11,7 @@
 
 time_t wall_clock = 1000000;
 int64_t monotonic_nanoseconds;
-bool cores_are_visible, labels_select;
+bool cores_are_visible, labels_select, has_switches;
 uint64_t allocated_memory[4096];
 
 static uint64_t random_state = 88172645463325252u;
@@ -42,6 +42,21 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 int slurm_mcs_get_select(job_record_t *job)
 {
 	return labels_select;
+}
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+int topology_g_get_node_addr(char *node, char **address, char **pattern)
+#else
+int slurm_topo_get_node_addr(char *node, char **address, char **pattern)
+#endif
+{
+	count_call("get_node_addr");
+	if (has_switches)
+		*address = xstrdup_printf("root.s%d.%s", atoi(node + 1) / 2, node);
+	else
+		*address = xstrdup(node);
+	*pattern = xstrdup(has_switches ? "switch.switch.node" : "node");
+	return SLURM_SUCCESS;
 }
 
 uint32_t below(uint32_t end)
@@ -345,7 +360,7 @@ static void edit_request(job_record_t *job)
 {
 	dfrs_details_t *details = job->details;
 
-	switch (below(17)) {
+	switch (below(18)) {
 	case 0: details->num_tasks = below(5); break;
 	case 1: details->cpus_per_task = below(5); break;
 	case 2: details->ntasks_per_node = below(3); break;
@@ -372,6 +387,7 @@ static void edit_request(job_record_t *job)
 		job->mcs_label = below(3) ? xstrdup_printf("label%u", below(3)) : NULL;
 		break;
 	case 16: edit_devices_of_job(job); break;
+	case 17: job->req_switch = below(3); break;
 	}
 }
 

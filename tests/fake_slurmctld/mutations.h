@@ -16,6 +16,8 @@ extern bool cores_are_visible;
 extern uint64_t allocated_memory[4096];
 /* Whether MCS labels keep others off nodes. */
 extern bool labels_select;
+/* The network is a tree: a switch for two nodes each. */
+extern bool has_switches;
 
 uint32_t below(uint32_t end);
 /* Nodes n0 on, partitions dfrs, dfrs2 (every second node) and other. */

@@ -12,10 +12,11 @@
  * may be, and until when. warned: which jobs have ended of their warning. words: which of Slurm's
  * words stay. names: which cores a job has in name. yields: where they are shown. requests: what
  * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
- * jobs hold some. limits: what is taken off a time limit again. cores: which jobs reservations of
- * cores keep off. several: in which of its reservations a job waits. listed: which lists of nodes can be. hetjobs:
- * which components of heterogeneous jobs wait for ever, and what they show. overlapping: which reservations keep
- * jobs of others off. preemption: whether a start may end jobs. grace: what becomes of jobs that Slurm preempts. dependencies: jobs after one that was warned.
+ * jobs hold some. topology: which leaf switches nodes have, and which nodes jobs want together. limits: what is taken
+ * off a time limit again. cores: which jobs reservations of cores keep off. several: in which of its reservations a job
+ * waits. listed: which lists of nodes can be. hetjobs: which components of heterogeneous jobs wait for ever, and what
+ * they show. overlapping: which reservations keep jobs of others off. preemption: whether a start may end jobs. grace:
+ * what becomes of jobs that Slurm preempts. dependencies: jobs after one that was warned.
  * Prints what was found; a test looks at it.
  */
 #include "mutations.h"
@@ -1297,6 +1298,8 @@ static int find_no_room(const job_record_t *job)
 	bool ends_others = job->details->preempt_start_time <= time(NULL);
 
 	printf("looks for room: %s\n", ends_others ? "ends others" : "ends none");
+	if (job->details->contiguous || job->req_switch)
+		printf("looks for certain nodes\n");
 	bit_set(cg_node_bitmap, 0);
 	return ESLURM_NODES_BUSY;
 }
@@ -1337,6 +1340,64 @@ static void preemption(void)
 	printf("started: %s, since %ld\n", (rc == ESLURM_NODES_BUSY) ? "no room" : "other error",
 	       (long) job->details->preempt_start_time);
 	printf("completing: %d of 2\n", bit_set_count(cg_node_bitmap));
+}
+
+/* --- topology ---------------------------------------------------------------------------------------------- */
+
+static void print_leaves(const char *what, dfrs_view_t *view)
+{
+	dfrs_snapshot_t snapshot = look(view, NULL);
+
+	printf("%s:", what);
+	for (uint32_t i = 0; i < snapshot.node_count; i++)
+		printf(" %s@%s", snapshot.strings + snapshot.nodes[i].name,
+		       snapshot.strings + snapshot.nodes[i].leaf);
+	printf("\n");
+	dfrs_snapshot_free(&snapshot);
+}
+
+static void print_switches(void)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot = look(view, NULL);
+
+	printf("asks for %u switches for %u s, %s\n", snapshot.jobs[0].switches,
+	       snapshot.jobs[0].switch_seconds,
+	       (snapshot.jobs[0].flags & DFRS_JOB_CONTIGUOUS) ? "contiguous" : "any nodes");
+	printf("%s\n", snapshot.jobs[0].unsupported ? "refused" : "supported");
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+static void topology(void)
+{
+	dfrs_place_t place = { .node = 0, .tasks = 1 };
+	dfrs_view_t *view = dfrs_view_create();
+	job_record_t *job;
+	unsigned calls;
+
+	make_nodes(4);
+	if (!cg_node_bitmap)
+		cg_node_bitmap = bit_alloc(4);
+	print_leaves("flat", view);
+	has_switches = true;
+	print_leaves("within a minute", view);
+	wall_clock += 60;
+	print_leaves("tree", view);
+	calls = calls_of("get_node_addr");
+	print_leaves("unchanged", view);
+	printf("looked up again: %u\n", calls_of("get_node_addr") - calls);
+	dfrs_view_destroy(view);
+	job = new_job(1);
+	job->part_ptr->state_up = PARTITION_UP;
+	print_switches();
+	job->details->contiguous = 1;
+	job->req_switch = 2;
+	job->wait4switch = 300;
+	print_switches();
+	dfrs_remember_partitions(PARTITIONS);
+	(void) dfrs_job_start(1, &place, 1, false);
+	printf("still asks for %u switches, contiguous %u\n", job->req_switch, job->details->contiguous);
 }
 
 /* --- grace time ------------------------------------------------------------------------------------------- */
@@ -1556,6 +1617,8 @@ int main(int argc, char **argv)
 		overlapping();
 	else if (!strcmp(scenario, "bounds"))
 		bounds();
+	else if (!strcmp(scenario, "topology"))
+		topology();
 	else if (!strcmp(scenario, "names"))
 		names();
 	else if (!strcmp(scenario, "words"))

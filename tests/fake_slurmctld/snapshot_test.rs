@@ -278,6 +278,28 @@ fn unsupported_requests_are_refused() {
 }
 
 #[test]
+fn leaf_switches_and_what_jobs_ask_of_them_are_seen() {
+    let lines = run(&build::SNAPSHOT_TEST, "topology");
+    for line in [
+        "flat: n0@ n1@ n2@ n3@",
+        "within a minute:",
+        "tree: n0@s0 n1@s0 n2@s1 n3@s1",
+        "unchanged:",
+        "looked up again: 0",
+        "asks for 0 switches for 0 s, any nodes",
+        "asks for 2 switches for 300 s, contiguous",
+        "looks for room: ends none",
+        "still asks for 2 switches, contiguous 1",
+    ] {
+        assert_has(&lines, line);
+    }
+    // The nodes are given: to look for others would be to fail.
+    let is_unwanted =
+        |line: &String| ["looks for certain nodes", "refused"].contains(&line.as_str());
+    assert!(!lines.iter().any(is_unwanted), "{lines:?}");
+}
+
+#[test]
 fn a_partition_bounds_nodes_and_reservations_bound_times() {
     let lines = run(&build::SNAPSHOT_TEST, "bounds");
     for line in [

@@ -3,6 +3,7 @@
 pub mod devices;
 pub(crate) mod exclusivity;
 pub mod node_changes;
+pub(crate) mod node_groups;
 pub(crate) mod node_sets;
 pub mod observation;
 pub(crate) mod open_nodes;

@@ -219,6 +219,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let due = self.lists.later.take_due(now);
         // For a pending job, Slurm is queried first.
         self.lists.capacity_freed |= due.iter().any(|id| self.is_parked(*id));
+        // It may have more switches from now on.
+        let insists = |id: u32| seen.job(id).is_some_and(|job| job.request.switches > 0);
+        let mut due_jobs = due.iter().copied();
+        self.lists.capacity_freed |= due_jobs.any(|id| insists(id) && self.is_admitted(id));
         let mut changed = self.ledger.take_changed();
         changed.extend(due);
         changed.append(&mut self.lists.seen);

@@ -32,6 +32,7 @@ mod shown;
 mod slow;
 mod slurmctld_killed;
 mod starved;
+mod together;
 mod user_limits;
 mod warned;
 

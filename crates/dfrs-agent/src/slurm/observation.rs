@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dfrs_core::{Amount, NodeIndex, NodeSet};
+use dfrs_core::{Amount, NodeGroups, NodeIndex, NodeSet};
 
 use crate::clock::Ahead;
 use crate::ignored_in_eq::IgnoredInEq;
 use crate::slurm::devices::{DeviceKinds, RequestedDevices};
 use crate::slurm::exclusivity::{AffectedJobs, Exclusivity};
 use crate::slurm::node_changes::NodeChanges;
+use crate::slurm::node_groups::ObservedGroups;
 use crate::slurm::node_sets::NodeSets;
 use crate::slurm::open_nodes::{OpenNodes, OpenNodesKey};
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
@@ -27,6 +28,7 @@ pub struct Observation {
     nodes: Vec<ObservedNode>,
     by_name: BTreeMap<String, usize>,
     sets: IgnoredInEq<NodeSets>,
+    groups: IgnoredInEq<ObservedGroups>,
     exclusivity: Exclusivity,
     kinds: IgnoredInEq<DeviceKinds>,
     open: IgnoredInEq<OpenNodes>,
@@ -287,11 +289,18 @@ impl Observation {
                 self.open.0.clear();
             }
             self.availability_changed.0 |= pairs.clone().any(|(old, new)| old.up != new.up);
+            let regrouped = pairs
+                .clone()
+                .any(|(old, new)| old.leaf_switch != new.leaf_switch);
             let different = pairs.filter(|(old, new)| old != new);
             let some = &mut self.changed_nodes.0.some;
             some.extend(different.map(|(node, _)| node.index));
+            if regrouped {
+                self.regroup();
+            }
             return;
         }
+        self.groups.0 = ObservedGroups::of(&self.nodes);
         self.changed_nodes.0.all = true;
         self.availability_changed.0 = true;
         let names = self.nodes.iter().map(|node| node.name.clone());
@@ -315,11 +324,12 @@ impl Observation {
     /// Takes in what has changed of nodes that are there; others are passed over. O(log nodes)
     /// each, and O(nodes) once if one has another size.
     pub fn update_nodes(&mut self, nodes: impl IntoIterator<Item = ObservedNode>) {
-        let mut resized = false;
+        let (mut resized, mut regrouped) = (false, false);
         for node in nodes {
             if let Some(position) = self.node_position(node.index) {
                 let known = &mut self.nodes[position];
                 resized |= (known.memory, known.cpus) != (node.memory, node.cpus);
+                regrouped |= known.leaf_switch != node.leaf_switch;
                 self.availability_changed.0 |= known.up != node.up;
                 self.changed_nodes.0.some.insert(node.index);
                 self.kinds.0.add_all(&node.devices);
@@ -331,6 +341,15 @@ impl Observation {
             self.open.0.clear();
             self.availability_changed.0 = true;
         }
+        if regrouped {
+            self.regroup();
+        }
+    }
+
+    /// Nodes are at other switches: jobs may have others together.
+    fn regroup(&mut self) {
+        self.groups.0 = ObservedGroups::of(&self.nodes);
+        self.changed_nodes.0.all = true;
     }
 
     /// Counts so many MiB more as used on the node with this Slurm index, until the next look.
@@ -658,6 +677,18 @@ impl Observation {
     fn make_set(&self, nodes: &[u32]) -> NodeSet {
         let nodes = nodes.iter();
         nodes.filter_map(|node| self.core_index(*node)).collect()
+    }
+
+    /// Nodes that follow each other in Slurm's order, with no other node between them.
+    #[must_use]
+    pub fn runs(&self) -> &NodeGroups {
+        &self.groups.0.runs
+    }
+
+    /// The nodes of each leaf switch; none if Slurm knows none.
+    #[must_use]
+    pub fn leaves(&self) -> &NodeGroups {
+        &self.groups.0.leaves
     }
 
     /// Position in `nodes` of the node of this name. O(log nodes).

@@ -1,5 +1,7 @@
 //! Jobs and nodes as slurmctld shows them, as plain data. Filled by the shim, read by everything else.
 
+use std::sync::Arc;
+
 use dfrs_core::Span;
 
 use crate::slurm::devices::{ObservedDevices, RequestedDevices, of_kind};
@@ -229,6 +231,8 @@ pub struct ObservedNode {
     pub allocated_memory_mib: u64,
     /// Its devices, a kind once.
     pub devices: Vec<ObservedDevices>,
+    /// The switch that it is connected to, where Slurm knows the network as a tree.
+    pub leaf_switch: Option<Arc<str>>,
 }
 
 impl ObservedNode {

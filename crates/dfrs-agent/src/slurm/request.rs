@@ -6,6 +6,7 @@ use crate::slurm::devices::RequestedDevices;
 
 pub mod layout;
 pub mod memory;
+pub mod together;
 pub mod whole_nodes;
 
 /// What a job asks for, as its record in slurmctld says it. By default one task with one CPU, and
@@ -46,6 +47,13 @@ pub struct Request {
     /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones
     /// share them.
     pub eligible: Option<Arc<[u32]>>,
+    /// `--contiguous`: its nodes follow each other in Slurm's order.
+    pub contiguous: bool,
+    /// `--switches`: at most so many leaf switches; 0: any number.
+    pub switches: u32,
+    /// For how long a waiting job insists on that (`--switches=…@time`, `max_switch_wait`), in
+    /// seconds from when it is eligible.
+    pub switch_wait_seconds: u32,
     /// It must get all of its eligible nodes (`--nodelist`).
     pub all_eligible: bool,
     /// `-N` without `-n`: it has as many tasks as its nodes make, one on each or `tasks_per_node`.
@@ -71,6 +79,9 @@ impl Default for Request {
             mcs_label: 0,
             unsupported: None,
             eligible: None,
+            contiguous: false,
+            switches: 0,
+            switch_wait_seconds: 0,
             all_eligible: false,
             sized_by_nodes: false,
         }

@@ -469,8 +469,17 @@ fn degrading_configuration_is_a_warning() {
             host.change(NODES, "State=IDLE", "State=DOWN*+CLOUD");
         },
     );
-    for plugin in ["topology/tree", "topology/block"] {
-        leads_to(FindingLevel::Warning, "DFRS knows no topology", |host| {
+    for (plugin, known) in [
+        (
+            "topology/tree",
+            "DFRS counts leaf switches for jobs with --switches",
+        ),
+        (
+            "topology/block",
+            "DFRS knows no topology but that of topology/tree",
+        ),
+    ] {
+        leads_to(FindingLevel::Warning, known, |host| {
             let text = host.answers[CONFIG].replace("TopologyPlugin ", "TopologyParam_ ");
             let text = format!("TopologyPlugin = {plugin}\n{text}");
             host.answer(CONFIG, text);

@@ -145,11 +145,16 @@ const FLAT: [&str; 4] = ["", "topology/none", "topology/default", "topology/flat
 /// Whether all nodes are alike to Slurm.
 pub(super) fn topology(examination: &mut Examination<'_>) {
     let plugin = examination.facts.topology_plugin.as_str();
-    if !FLAT.contains(&plugin) {
-        examination.warn(
-            About::Topology,
-            format!("slurm.conf: TopologyPlugin={plugin}: DFRS knows no topology: it puts tasks on any nodes, and Slurm refuses places that are not connected"),
-            "give DFRS partitions whose nodes are all connected, of one switch or block if jobs want it",
-        );
+    if FLAT.contains(&plugin) {
+        return;
     }
+    let known = match plugin {
+        "topology/tree" => "DFRS counts leaf switches for jobs with --switches only",
+        _ => "DFRS knows no topology but that of topology/tree",
+    };
+    examination.warn(
+        About::Topology,
+        format!("slurm.conf: TopologyPlugin={plugin}: {known}: it puts other tasks on any nodes, and Slurm refuses places that are not connected"),
+        "give DFRS partitions whose nodes are all connected, of one switch or block if all jobs want it",
+    );
 }

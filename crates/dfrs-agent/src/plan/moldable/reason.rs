@@ -28,6 +28,10 @@ pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> Stri
             "DFRS: cannot start: asks for {} and may use {nodes} that are large enough",
             counted((*needed).into(), "node")
         ),
+        Outlook::Unfit(Unfit::Together) => {
+            "DFRS: cannot start: --contiguous and --switches are not for partitions of moldable jobs"
+                .to_owned()
+        }
         Outlook::Unfit(Unfit::Unavailable { needed }) => format!(
             "DFRS: needs {}; too few of those that it may use are up",
             counted((*needed).into(), "node")

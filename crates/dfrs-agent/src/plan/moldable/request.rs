@@ -29,6 +29,8 @@ pub enum Unfit {
         /// The fewest that would do.
         needed: u32,
     },
+    /// It has a rule about which nodes it may have together.
+    Together,
 }
 
 /// How tasks are laid out.
@@ -60,6 +62,10 @@ pub(super) fn request(
     record: &LedgerRecord,
     facts: &PassFacts,
 ) -> Result<MoldableRequest, Unfit> {
+    let counts_switches = job.request.switches > 0 && !facts.seen.leaves().is_empty();
+    if job.request.contiguous || counts_switches {
+        return Err(Unfit::Together);
+    }
     let unconfirmed = record.life.unconfirmed_nodes();
     let may = eligible(job, &JobState::Pending, unconfirmed, facts);
     let positions: Vec<u32> = match may {

@@ -1,0 +1,133 @@
+//! Which nodes a job may have together: `--contiguous` and `--switches`.
+
+use dfrs_core::{Layout, Mapping, Time, Together};
+
+use crate::slurm::observation::Observation;
+use crate::slurm::records::ObservedJob;
+
+const SECOND: i64 = 1_000_000;
+
+/// The job's rule now, if it may have several nodes by this layout. As Slurm does, a job that wants
+/// consecutive nodes is asked for no number of switches, and none has one where Slurm knows no
+/// switches. O(1) for a job that waits, O(its nodes × switches) else.
+#[must_use]
+pub fn together_of(
+    job: &ObservedJob,
+    layout: &Layout,
+    observation: &Observation,
+    now: Time,
+) -> Option<Together> {
+    let request = &job.request;
+    if request.tasks <= 1 || layout.nodes() <= 1 {
+        return None;
+    }
+    if request.contiguous {
+        return Some(Together::Consecutive(observation.runs().clone()));
+    }
+    if request.switches == 0 || observation.leaves().is_empty() {
+        return None;
+    }
+    let rule = Together::AtMost(request.switches, observation.leaves().clone());
+    let holds = if job.places.is_empty() {
+        switch_rule_ends(job).is_none_or(|end| end > now)
+    } else {
+        // What it has waited for stays its own.
+        let places = job.places.iter();
+        let nodes = places.filter_map(|place| observation.core_index(place.node));
+        rule.allows(&Mapping::from_tasks(nodes))
+    };
+    holds.then_some(rule)
+}
+
+/// When a waiting job no longer insists on its number of switches; `None`: it has no such rule, or
+/// is not eligible yet.
+#[must_use]
+pub fn switch_rule_ends(job: &ObservedJob) -> Option<Time> {
+    let request = &job.request;
+    let waits = request.switches > 0 && !request.contiguous && job.places.is_empty();
+    let seconds = job
+        .eligible_seconds
+        .saturating_add(request.switch_wait_seconds.into());
+    (waits && job.eligible_seconds > 0).then(|| Time(seconds.saturating_mul(SECOND)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{job, nodes};
+    use crate::slurm::records::{ObservedNode, ObservedPlace};
+
+    fn with_switches() -> Observation {
+        let mut all: Vec<ObservedNode> = nodes(4);
+        for (node, leaf) in all.iter_mut().zip(["s1", "s1", "s2", "s2"]) {
+            node.leaf_switch = Some(leaf.into());
+        }
+        Observation::new([], all)
+    }
+
+    fn on(nodes: &[u32], mut job: ObservedJob) -> ObservedJob {
+        let place = |node: &u32| ObservedPlace {
+            node: *node,
+            tasks: 1,
+            memory_mib: 100,
+        };
+        job.places = nodes.iter().map(place).collect();
+        job
+    }
+
+    fn of(job: &ObservedJob, observation: &Observation, seconds: i64) -> Option<Together> {
+        together_of(
+            job,
+            &Layout::default(),
+            observation,
+            Time::from_seconds(seconds),
+        )
+    }
+
+    #[test]
+    fn job_on_one_node_has_no_rule() {
+        let one = job(1, 1).requesting(|request| request.contiguous = true);
+        assert_eq!(of(&one, &with_switches(), 0), None);
+        let several = job(1, 2).requesting(|request| request.contiguous = true);
+        let on_one = Layout {
+            max_nodes: Some(1),
+            ..Layout::default()
+        };
+        let observation = with_switches();
+        assert_eq!(together_of(&several, &on_one, &observation, Time(0)), None);
+        assert!(matches!(
+            of(&several, &observation, 0),
+            Some(Together::Consecutive(_))
+        ));
+    }
+
+    #[test]
+    fn number_of_switches_holds_until_the_job_has_waited() {
+        let mut waits = job(1, 2).requesting(|request| {
+            (request.switches, request.switch_wait_seconds) = (1, 300);
+        });
+        let observation = with_switches();
+        assert_eq!(switch_rule_ends(&waits), None, "it is not eligible");
+        assert!(matches!(
+            of(&waits, &observation, 5000),
+            Some(Together::AtMost(1, _))
+        ));
+        waits.eligible_seconds = 1000;
+        assert_eq!(switch_rule_ends(&waits), Some(Time::from_seconds(1300)));
+        assert!(of(&waits, &observation, 1299).is_some());
+        assert_eq!(of(&waits, &observation, 1300), None);
+        assert_eq!(of(&waits, &Observation::new([], nodes(4)), 1000), None);
+    }
+
+    #[test]
+    fn running_job_keeps_the_rule_that_its_nodes_keep() {
+        let wants = || {
+            let mut job = job(1, 2).requesting(|request| request.switches = 1);
+            job.eligible_seconds = 1000;
+            job
+        };
+        let observation = with_switches();
+        assert!(of(&on(&[0, 1], wants()), &observation, 9000).is_some());
+        assert_eq!(of(&on(&[1, 2], wants()), &observation, 9000), None);
+    }
+}
