@@ -14,6 +14,7 @@ use crate::job::life::Life;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::{ObservedJob, ObservedState};
+use crate::slurm::request::together::switch_rule_ends;
 
 /// Jobs by what is to be done about them; brought up to date for jobs that changed.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ pub(super) struct JobLists {
     candidates: BTreeSet<u32>,
     /// Candidates whose records in Slurm changed since the last query.
     fresh: BTreeSet<u32>,
-    /// Wait, or are parked, and are kept from being planned until then.
+    /// Wait, or are parked, and are kept from being planned, or insist on few switches, until then.
     later: DueTimes,
     /// Are on their way somewhere.
     under_way: BTreeSet<u32>,
@@ -140,6 +141,10 @@ impl JobLists {
         if (waits || is_parked) && until > now {
             self.later.add(id, until);
         }
+        let may_spread = job.filter(|_| waits).and_then(switch_rule_ends);
+        if let Some(at) = may_spread.filter(|at| *at > now) {
+            self.later.add(id, at);
+        }
         let is_candidate = waits && until <= now;
         put(&mut self.candidates, id, is_candidate);
         put(&mut self.fresh, id, is_candidate);
@@ -206,6 +211,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// places) for each job.
     pub(super) fn follow(&mut self, seen: &mut Observation, now: Time) {
         self.lists.changes.note_nodes(&seen.take_changed_nodes());
+        self.lists.capacity_freed |= seen.take_regrouped();
         // There may be room now for a pending job that requests less, or may use other nodes.
         let requests = seen.take_changed_requests();
         self.lists.capacity_freed |= requests.iter().any(|id| self.is_admitted(*id));

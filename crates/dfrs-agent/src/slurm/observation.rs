@@ -29,6 +29,8 @@ pub struct Observation {
     by_name: BTreeMap<String, usize>,
     sets: IgnoredInEq<NodeSets>,
     groups: IgnoredInEq<ObservedGroups>,
+    /// Whether nodes are at other switches since the last call.
+    regrouped: IgnoredInEq<bool>,
     exclusivity: Exclusivity,
     kinds: IgnoredInEq<DeviceKinds>,
     open: IgnoredInEq<OpenNodes>,
@@ -350,6 +352,13 @@ impl Observation {
     fn regroup(&mut self) {
         self.groups.0 = ObservedGroups::of(&self.nodes);
         self.changed_nodes.0.all = true;
+        self.regrouped.0 = true;
+    }
+
+    /// Whether nodes are at other switches since the last call, so that waiting jobs may have others
+    /// together.
+    pub fn take_regrouped(&mut self) -> bool {
+        self.regrouped.take()
     }
 
     /// Counts so many MiB more as used on the node with this Slurm index, until the next look.
