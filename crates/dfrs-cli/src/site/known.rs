@@ -33,6 +33,25 @@ pub fn of_cluster(key: &str) -> OptionAge {
     age(key, &OF_CLUSTER)
 }
 
+/// Whether it is an option that there is, with a value that only older releases had.
+pub fn is_removed_value(key: &str, value: &str) -> bool {
+    if key.eq_ignore_ascii_case("FastSchedule") {
+        // 1 is still read, and does nothing.
+        return value != "1";
+    }
+    let is_it = |(of, removed): &(&str, &str)| {
+        key.eq_ignore_ascii_case(of) && value.eq_ignore_ascii_case(removed)
+    };
+    REMOVED_VALUES.iter().any(is_it)
+}
+
+/// The database itself is for slurmdbd, and files are for none.
+const REMOVED_VALUES: [(&str, &str); 3] = [
+    ("AccountingStorageType", "accounting_storage/filetxt"),
+    ("AccountingStorageType", "accounting_storage/mysql"),
+    ("TaskPluginParam", "Sched"),
+];
+
 /// The field of a `NodeName=` line.
 pub fn of_node(key: &str) -> OptionAge {
     age(key, &OF_NODE)
@@ -78,5 +97,20 @@ mod tests {
         assert_eq!(of_node("realmemory"), OptionAge::Known);
         assert_eq!(of_partition("Shared"), OptionAge::Known);
         assert_eq!(of_partition("Sharing"), OptionAge::Unknown);
+    }
+
+    #[test]
+    fn options_that_are_read_only_to_be_refused_count_as_removed() {
+        for key in [
+            "AccountingStorageLoc",
+            "AccountingStoreJobComment",
+            "SallocDefaultCommand",
+        ] {
+            assert_eq!(of_cluster(key), OptionAge::Removed, "{key}");
+        }
+        assert!(is_removed_value("fastschedule", "0"));
+        assert!(!is_removed_value("FastSchedule", "1"));
+        assert!(is_removed_value("TaskPluginParam", "sched"));
+        assert!(!is_removed_value("TaskPluginParam", "Cores"));
     }
 }

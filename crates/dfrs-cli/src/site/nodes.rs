@@ -47,6 +47,44 @@ pub fn with_defaults(own: ConfFields, defaults: &ConfFields) -> ConfFields {
     fields
 }
 
+/// The fields of a `NodeName=` line that are looked at as numbers.
+const NUMBERS: [&str; 8] = [
+    "Boards",
+    "CoresPerSocket",
+    "CPUs",
+    "Procs",
+    "RealMemory",
+    "Sockets",
+    "SocketsPerBoard",
+    "ThreadsPerCore",
+];
+
+/// Whether the field has to be a number, and Slurm takes this for none.
+pub fn is_number_missing(key: &str, value: &str) -> bool {
+    let is_number = || slurm_number(value).is_some();
+    let is_without_end = || {
+        let words = ["UNLIMITED", "INFINITE"];
+        words.iter().any(|word| value.eq_ignore_ascii_case(word))
+    };
+    let is_one = NUMBERS.iter().any(|it| it.eq_ignore_ascii_case(key));
+    is_one && !is_number() && !is_without_end()
+}
+
+/// A number as Slurm reads it: decimal, hexadecimal after `0x`, octal after `0`; `K` at the end means 1024 of it.
+fn slurm_number(text: &str) -> Option<u64> {
+    let text = text.to_ascii_lowercase();
+    let (digits, unit) = match text.strip_suffix('k') {
+        Some(digits) => (digits, 1024),
+        None => (&*text, 1),
+    };
+    let number = match (digits.strip_prefix("0x"), digits.strip_prefix('0')) {
+        (Some(digits), _) => u64::from_str_radix(digits, 16),
+        (None, Some(digits)) if !digits.is_empty() => u64::from_str_radix(digits, 8),
+        _ => digits.parse(),
+    };
+    number.ok()?.checked_mul(unit)
+}
+
 impl ConfNodes {
     /// The nodes of these lines, but those of `State=FUTURE`, which are not there yet.
     pub fn of(lines: &[NamedLine], warnings: &mut ReadWarnings) -> Self {
@@ -124,7 +162,7 @@ impl ConfNodes {
 impl ConfNode {
     /// A number of its line, if it is one.
     fn number(&self, key: &str) -> Option<u64> {
-        self.fields.get(key)?.parse().ok()
+        slurm_number(self.fields.get(key)?)
     }
 
     /// `RealMemory`, in MB, if the line has it.
@@ -176,5 +214,30 @@ impl ConfNode {
             _ => depth == 0,
         });
         outside.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_slurm_reads_them() {
+        for (text, number) in [
+            ("128", Some(128)),
+            ("0", Some(0)),
+            ("125K", Some(128_000)),
+            ("0x10", Some(16)),
+            ("010", Some(8)),
+            ("09", None),
+            ("64G", None),
+            ("#MEMORY", None),
+            ("", None),
+        ] {
+            assert_eq!(slurm_number(text), number, "{text}");
+        }
+        assert!(is_number_missing("realmemory", "64G"));
+        assert!(!is_number_missing("RealMemory", "UNLIMITED"));
+        assert!(!is_number_missing("Weight", "x"));
     }
 }

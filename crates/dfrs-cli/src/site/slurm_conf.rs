@@ -103,6 +103,8 @@ struct StatementReader {
 struct LineProblems {
     removed: Vec<String>,
     unknown: Vec<String>,
+    removed_values: Vec<String>,
+    no_numbers: Vec<String>,
     unread: Vec<String>,
     repeated: Vec<String>,
     /// Lines without any `=`.
@@ -124,6 +126,7 @@ impl StatementReader {
             _ => {
                 self.problems.unread(line, &line.text[pair.range.end..]);
                 self.problems.look_at(pair.key, age, line);
+                self.problems.look_at_value(&pair, line);
                 return self.add_option(&pair, line);
             }
         };
@@ -132,6 +135,9 @@ impl StatementReader {
         for field in &pairs {
             self.problems
                 .look_at(field.key, is_known_field(field.key), line);
+            if pair.key.eq_ignore_ascii_case("NodeName") {
+                self.problems.look_at_number(field, line);
+            }
         }
         let fields = pairs
             .iter()
@@ -198,6 +204,20 @@ impl LineProblems {
         }
     }
 
+    fn look_at_value(&mut self, pair: &ConfPair<'_>, line: &LogicalLine) {
+        if known::is_removed_value(pair.key, pair.value) {
+            let what = format!("{}={} ({})", pair.key, pair.value, line.place);
+            self.removed_values.push(what);
+        }
+    }
+
+    fn look_at_number(&mut self, field: &ConfPair<'_>, line: &LogicalLine) {
+        if nodes::is_number_missing(field.key, field.value) {
+            let what = format!("{}={} ({})", field.key, field.value, line.place);
+            self.no_numbers.push(what);
+        }
+    }
+
     fn unread(&mut self, line: &LogicalLine, text: &str) {
         let text = text.trim();
         if !text.is_empty() {
@@ -217,6 +237,16 @@ impl LineProblems {
                 self.unknown,
                 "Slurm has no such options, and does not start with them",
                 "look for a slip, or take them out",
+            ),
+            (
+                self.removed_values,
+                "Slurm 22.05 and later do not start with these values",
+                "take the lines out; accounting is by accounting_storage/slurmdbd",
+            ),
+            (
+                self.no_numbers,
+                "these have to be numbers, and Slurm does not start with them",
+                "write what \"slurmd -C\" prints on such a node",
             ),
             (
                 self.unread,

@@ -44,6 +44,20 @@ fn old_and_unknown_options_are_named_once_and_reading_goes_on() {
 }
 
 #[test]
+fn values_that_slurm_refuses_are_named() {
+    let text = "ClusterName=c\nFastSchedule=2\nAccountingStorageType=accounting_storage/filetxt\n\
+        NodeName=n1 CPUs=FILL_IN RealMemory=125K\nNodeName=DEFAULT Sockets=#N CoresPerSocket=4\n";
+    assert_eq!(
+        statements(text).1,
+        [
+            "Slurm 22.05 and later do not start with these values: FastSchedule=2 (slurm.conf:2), AccountingStorageType=accounting_storage/filetxt (slurm.conf:3)",
+            "these have to be numbers, and Slurm does not start with them: CPUs=FILL_IN (slurm.conf:4)",
+            "Slurm does not read this, and does not start with it: \"Sockets=\" (slurm.conf:5)",
+        ]
+    );
+}
+
+#[test]
 fn what_slurm_does_not_read_is_a_warning() {
     let text = "SchedulerParameters=defer, bf_continue\nSuspendProgram=\nClusterName=c\n";
     let (statements, warnings) = statements(text);
