@@ -67,6 +67,23 @@ pub fn file_text(path: &Path) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// A value that stands for one that is to be written, as `{nodes}` or `<nodes>`.
+fn placeholder(text: &str) -> Option<&str> {
+    let (pairs, _) = pairs::all(text, 0);
+    let begins = |value: &str, mark| {
+        let mut rest = value.strip_prefix(mark).into_iter().flat_map(str::chars);
+        rest.next().is_some_and(|it| it.is_ascii_alphabetic())
+    };
+    let mut unquoted = pairs
+        .into_iter()
+        .filter(|it| !text[it.range.clone()].contains('"'));
+    let found = unquoted.find(|it| {
+        let is_in_braces = begins(it.value, '{') && it.value.contains('}');
+        is_in_braces || begins(it.value, '<')
+    });
+    found.map(|it| it.value)
+}
+
 struct IncludingReader<'a> {
     directory: PathBuf,
     /// The files that are being read, each included by the one before it.
@@ -83,7 +100,9 @@ impl IncludingReader<'_> {
                 file: Rc::clone(file),
                 line,
             };
-            if let Some(mark) = TEMPLATE_MARKS.iter().find(|mark| text.contains(**mark)) {
+            let mut marks = TEMPLATE_MARKS.iter();
+            let mark = marks.find(|mark| text.contains(**mark)).copied();
+            if let Some(mark) = mark.or_else(|| placeholder(&text)) {
                 return Err(format!(
                     "{place}: \"{mark}\": this is a template; give the slurm.conf that is made of it"
                 ));
@@ -243,6 +262,21 @@ mod tests {
         let found = logical_lines(text);
         let found: Vec<(usize, &str)> = found.iter().map(|(at, text)| (*at, &**text)).collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn values_that_are_still_to_be_written_are_placeholders() {
+        for (line, expected) in [
+            ("ClusterName={name}", Some("{name}")),
+            ("PartitionName=p Nodes={list}-[1-4]", Some("{list}-[1-4]")),
+            ("NodeName=<first host>[1-2] CPUs=8", Some("<first")),
+            ("NodeName=n1 Extra={\"rack\":1}", None),
+            ("NodeName=n1 Reason=\"<none>\"", None),
+            ("Prolog=/etc/{a,b}", None),
+            ("NodeName=n[1-2] Weight=<5", None),
+        ] {
+            assert_eq!(placeholder(line), expected, "{line}");
+        }
     }
 
     #[test]
