@@ -116,7 +116,7 @@ fn is_same_field(key: &str, other: &str) -> bool {
 
 /// The line with this field once, where it stood first, or without it.
 fn with_field(text: &str, key: &str, value: Option<&str>) -> String {
-    let (fields, _) = pairs::all(text, 0);
+    let (fields, read) = pairs::all(text, 0);
     let field = value.map(|value| format!("{key}={value}"));
     let is_it = |it: &&pairs::ConfPair<'_>| is_same_field(key, it.key);
     let ranges: Vec<_> = fields
@@ -136,7 +136,13 @@ fn with_field(text: &str, key: &str, value: Option<&str>) -> String {
         line = words.join(" ");
     }
     match field.filter(|_| ranges.is_empty()) {
-        Some(field) => format!("{line} {field}"),
+        // What Slurm does not read, and what is after it, stays behind the new field.
+        Some(field) => {
+            let (before, after) = (text[..read].trim_end(), text[read..].trim());
+            let words = [before, &field, after].into_iter();
+            let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+            words.join(" ")
+        }
         None => line,
     }
 }
@@ -207,6 +213,11 @@ mod tests {
         ] {
             assert_eq!(with_field(line, key, value), expected);
         }
+        let unread = "NodeName=n1 FILL_IN State=UNKNOWN";
+        assert_eq!(
+            with_field(unread, "RealMemory", Some("1")),
+            "NodeName=n1 RealMemory=1 FILL_IN State=UNKNOWN"
+        );
         let twice = "PartitionName=a Shared=NO Nodes=n1 OverSubscribe=NO";
         let once = with_field(twice, "OverSubscribe", Some("FORCE:1"));
         assert_eq!(once, "PartitionName=a OverSubscribe=FORCE:1 Nodes=n1");
