@@ -63,6 +63,12 @@ fn describe(files: &SlurmConfFiles, findings: &mut DoctorFindings) {
     for warning in files.warnings() {
         topic.warning(&warning.what, &warning.remedy);
     }
+    if files.option("ClusterName").is_none() && files.missing_files().is_empty() {
+        topic.warning(
+            "no ClusterName: Slurm 22.05 and later do not start without",
+            "write ClusterName=",
+        );
+    }
     if files.option("FrontendName").is_some() {
         topic.error(
             "FrontendName: jobs of all nodes are on one host, and DFRS needs dfrsd beside each slurmd",

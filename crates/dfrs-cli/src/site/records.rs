@@ -1,6 +1,7 @@
 //! What `scontrol show` would say of a site with these files, as far as DFRS's checks look at it.
 
 use super::SlurmConfFiles;
+use super::known::{self, OptionAge};
 use super::nodes::ConfNode;
 use super::slurm_conf::{ConfFields, NamedLine};
 use crate::doctor::slurm::{ScontrolRecord, SlurmSettings};
@@ -25,11 +26,10 @@ impl SlurmConfFiles {
         let resources = self
             .default_resources()
             .map(|it| ("SelectTypeParameters", it));
-        let files = [Some(&self.statements.options), self.cgroup.as_ref()];
-        let options = files
-            .into_iter()
-            .flatten()
-            .flat_map(|options| options.values());
+        // What stands in slurm.conf by mistake, as options of cgroup.conf do, counts nowhere.
+        let own = self.statements.options.values();
+        let own = own.filter(|it| known::of_cluster(&it.key) != OptionAge::Unknown);
+        let options = own.chain(self.cgroup.iter().flat_map(|options| options.values()));
         let options = options.map(|it| (it.key.as_str(), shown(&it.key, &it.value)));
         SlurmSettings::of(defaults.into_iter().chain(resources).chain(options))
     }

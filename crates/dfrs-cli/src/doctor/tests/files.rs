@@ -98,6 +98,21 @@ fn jobs_that_have_whole_nodes_now_are_warned_of() {
 }
 
 #[test]
+fn options_of_cgroup_conf_count_only_there() {
+    let (findings, _) = examined(&with("ConstrainSwapSpace=yes"), &[]);
+    let text = findings.text();
+    assert!(text.contains("no such options"), "{text}");
+    assert!(!text.contains("Slurm forbids the swap"), "{text}");
+}
+
+#[test]
+fn a_cluster_without_a_name_is_warned_of() {
+    let (findings, _) = examined(&without("ClusterName=c\n", ""), &[]);
+    let text = findings.text();
+    assert!(text.contains("no ClusterName"), "{text}");
+}
+
+#[test]
 fn the_partition_that_needs_fewest_changes_is_looked_at() {
     // Jobs of `both` share cores, so that `main` cannot have them on its nodes.
     let text = with(
