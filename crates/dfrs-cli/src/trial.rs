@@ -10,6 +10,7 @@ use dfrs_lab::trial::{SiteTrial, TrialOptions};
 use dfrs_sim::trace::gpus_of_equal_nodes;
 use dfrs_sim::trace::sacct::{Site, SiteGpus};
 
+use crate::doctor::nodes::some_of;
 use crate::site::{NodeKind, SiteNodes};
 use crate::{doctor, site};
 
@@ -52,7 +53,10 @@ pub fn run(arguments: TrialArguments) -> Result<(String, String), String> {
         (None, None) => Some(from_slurm::slurm_conf()?),
         (given, _) => given,
     };
-    let mut site = site.as_deref().map(TrialSite::read).transpose()?;
+    let gives_memory = is_given("--memory-per-node", std::env::args());
+    let site = site.as_deref();
+    let site = site.map(|path| TrialSite::read(path, gives_memory));
+    let mut site = site.transpose()?;
     if let Some(site) = &mut site {
         site.machine.gpus = options.assume_nodes(&site.machine);
     }
@@ -86,16 +90,22 @@ struct TrialSite {
 
 impl TrialSite {
     /// Takes all nodes for as large as most of them are, but for their GPUs: as many nodes as hold all of them have as
-    /// many as the node that has most.
-    fn read(path: &Path) -> Result<Self, String> {
+    /// many as the node that has most. `gives_memory`: an option says how much memory they have, which comes before
+    /// what slurm.conf says.
+    fn read(path: &Path, gives_memory: bool) -> Result<Self, String> {
         let files = site::read(path)?;
         let nodes = files.site_nodes();
         let missing = |what: &str| format!("{}: {what}", path.display());
         let (kind, _) = nodes.kinds.first().ok_or_else(|| {
-            missing("has no nodes; give --nodes, --cpus-per-node and --memory-per-node in place of --slurm-conf")
+            let instead = "give --nodes, --cpus-per-node and --memory-per-node in place of --slurm-conf";
+            match some_of(files.missing_files()) {
+                Some(names) => missing(&format!("has no nodes, and {names}, which it includes, cannot be read; copy that beside it, or {instead}")),
+                None => missing(&format!("has no nodes; {instead}")),
+            }
         })?;
-        let memory = kind.memory.ok_or_else(|| {
-            missing("its nodes have no RealMemory; write it as \"slurmd -C\" prints it")
+        let memory = kind.memory.or_else(|| gives_memory.then_some(0));
+        let memory = memory.ok_or_else(|| {
+            missing("most nodes have no RealMemory; give --memory-per-node, as \"slurmd -C\" prints it on one of them")
         })?;
         let too_many = |_| missing("has more nodes, or CPUs of one, than can be simulated");
         Ok(Self {
@@ -113,6 +123,11 @@ impl TrialSite {
             ),
         })
     }
+}
+
+/// Whether an option is among the words of a call.
+fn is_given(option: &str, mut words: impl Iterator<Item = String>) -> bool {
+    words.any(|word| word.split('=').next() == Some(option))
 }
 
 /// The words of this call that `dfrs replay` takes, too. `words`: the program, the command, and its arguments. `site`:
@@ -134,8 +149,7 @@ fn words_for_replay(words: impl Iterator<Item = String>, site: Option<&TrialSite
         }
     }
     for (option, value) in site.map(TrialSite::options).into_iter().flatten() {
-        let is_given = |word: &String| word.split('=').next() == Some(option);
-        if !kept.iter().any(is_given) {
+        if !is_given(option, kept.iter().cloned()) {
             kept.extend([option.to_owned(), value]);
         }
     }

@@ -247,6 +247,32 @@ fn jobs_with_gpus_are_a_group_where_slurm_conf_has_gpus() {
     assert!(as_options.contains("Jobs with GPUs: 1"), "{as_options}");
 }
 
+#[test]
+fn nodes_without_memory_in_slurm_conf_have_what_is_given() {
+    let scratch = Scratch::new("trial-memory");
+    let (dump, conf) = (dump(&scratch), scratch.path("slurm.conf"));
+    let text = SLURM_CONF.replace(" RealMemory=16384", "");
+    assert_ne!(text, SLURM_CONF);
+    std::fs::write(&conf, text).expect("a file");
+    let of_site = [&dump, "--slurm-conf", &conf];
+    fails(&of_site, "give --memory-per-node");
+    let (output, _) = tries(&[&of_site[..], &["--memory-per-node", "16G"]].concat());
+    for part in ["13 jobs on 2 nodes", "--memory-per-node 16G"] {
+        assert!(output.contains(part), "{part} is not in\n{output}");
+    }
+}
+
+#[test]
+fn files_that_have_the_nodes_and_are_not_there_are_named() {
+    let scratch = Scratch::new("trial-include");
+    let (dump, conf) = (dump(&scratch), scratch.path("slurm.conf"));
+    std::fs::write(&conf, "ClusterName=c\nInclude of-nodes.conf\n").expect("a file");
+    fails(
+        &[&dump, "--slurm-conf", &conf],
+        "has no nodes, and of-nodes.conf, which it includes",
+    );
+}
+
 /// A site of eight nodes, all of which have two GPUs.
 fn gpu_site(scratch: &Scratch) -> String {
     let nodes = "NodeName=n[1-8] CPUs=4 RealMemory=16384 Gres=gpu:2";
