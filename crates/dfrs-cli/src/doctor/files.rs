@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use dfrs_proto::conf::{Config, Mode};
+use dfrs_proto::slurm_conf::SlurmPartition;
 
 use super::changes::{ChangePlan, SiteMembers};
 use super::finding::{DoctorFindings, FindingLevel};
 use super::site_verdict::{SiteVerdict, cannot, refusal};
 use super::slurm::ScontrolRecord;
-use super::{nodes, options, partitions};
+use super::{facts, nodes, options, partitions};
 use crate::site::{self, SlurmConfFiles};
 
 /// How many partitions are tried.
@@ -166,6 +167,7 @@ fn judge(
     options::examine(&steps, &files.settings(), findings);
     partitions::examine(&steps, config, &files.partition_records(), findings);
     whole_nodes(files, config, findings);
+    jobs_of_others(files, config, findings);
     let managed = nodes::managed(config, nodes);
     nodes_of_files(files, config, &managed, findings);
 }
@@ -182,6 +184,40 @@ fn whole_nodes(files: &SlurmConfFiles, config: &Config, findings: &mut DoctorFin
                 "choose another partition, or Policy=DEMT in dfrs.conf for moldable jobs",
             );
         }
+    }
+}
+
+/// Says what the lines about `SelectType` change for jobs of the partitions that stay Slurm's.
+fn jobs_of_others(files: &SlurmConfFiles, config: &Config, findings: &mut DoctorFindings) {
+    let settings = files.settings();
+    let facts = facts::of(&settings, &files.partition_records(), &[]);
+    let is_managed = |name: &str| config.partitions.iter().any(|it| it.name == name);
+    let mut others = facts.partitions;
+    others.retain(|it| !is_managed(&it.name));
+    let names_of = |is_one: &dyn Fn(&SlurmPartition) -> bool| {
+        let found = others.iter().filter(|it| is_one(it));
+        nodes::some_of(&found.map(|it| it.name.as_str()).collect::<Vec<_>>())
+    };
+    let mut topic = findings.topic("select");
+    let is_exclusive = |it: &SlurmPartition| {
+        let own = files.partition_field(&it.name, "oversubscribe");
+        own.is_some_and(|own| own.eq_ignore_ascii_case("EXCLUSIVE"))
+    };
+    let shared = names_of(&|it| !is_exclusive(it));
+    if let Some(names) = shared.filter(|_| settings.is("SelectType", "select/linear")) {
+        topic.warning(
+            format!("SelectType=select/linear gives jobs whole nodes, and select/cons_tres does not: jobs of these partitions will share nodes: {names}"),
+            "write OverSubscribe=EXCLUSIVE for those that are to have whole nodes",
+        );
+    }
+    let parameters = settings.get("SelectTypeParameters").to_ascii_uppercase();
+    let is_counted = parameters.contains("MEMORY") || facts.has_default_memory;
+    let unlimited = names_of(&|it| !it.has_default_memory && !is_exclusive(it));
+    if let Some(names) = unlimited.filter(|_| !is_counted) {
+        topic.warning(
+            format!("once memory is counted, a job without a memory request takes all of its nodes' in these partitions, too, and does not share them: {names}"),
+            "write DefMemPerCPU= for all partitions, at most a node's RealMemory divided by its CPUs",
+        );
     }
 }
 

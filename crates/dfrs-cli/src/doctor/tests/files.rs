@@ -98,6 +98,37 @@ fn jobs_that_have_whole_nodes_now_are_warned_of() {
 }
 
 #[test]
+fn what_counting_memory_changes_for_other_partitions_is_said() {
+    const WORDS: &str = "once memory is counted";
+    let others = "PartitionName=long Nodes=n1\nPartitionName=big Nodes=n2 DefMemPerNode=100\n\
+        PartitionName=whole Nodes=n3 OverSubscribe=EXCLUSIVE\n";
+    let uncounted = without("CR_Core_Memory\nDefMemPerCPU=1000", "CR_Core") + others;
+    let dfrs_conf = [("dfrs.conf", "Mode=full\nPartition=main\n")];
+    let said = |text: &str| examined(text, &dfrs_conf).0.text();
+    let text = said(&uncounted);
+    assert!(text.contains("does not share them: long;"), "{text}");
+    for text in [
+        uncounted.replace("CR_Core", "CR_Socket_Memory"),
+        format!("{uncounted}DefMemPerCPU=1000\n"),
+        without("CR_Core_Memory\nDefMemPerCPU=1000", "CR_Core"),
+    ] {
+        assert!(!said(&text).contains(WORDS), "{text}");
+    }
+}
+
+#[test]
+fn other_partitions_whose_jobs_lose_whole_nodes_are_named() {
+    let others =
+        "PartitionName=long Nodes=n1\nPartitionName=whole Nodes=n3 OverSubscribe=EXCLUSIVE\n";
+    let text = without("select/cons_tres", "select/linear") + others;
+    let (findings, _) = examined(&text, &[("dfrs.conf", "Mode=full\nPartition=main\n")]);
+    let text = findings.text();
+    assert!(text.contains("will share nodes: long;"), "{text}");
+    let (findings, _) = examined(&(READY.to_owned() + others), &[]);
+    assert!(!findings.text().contains("select/linear gives"));
+}
+
+#[test]
 fn options_of_cgroup_conf_count_only_there() {
     let (findings, _) = examined(&with("ConstrainSwapSpace=yes"), &[]);
     let text = findings.text();
