@@ -8,7 +8,7 @@ use dfrs_proto::slurm_conf::SlurmPartition;
 
 use super::changes::{ChangePlan, SiteMembers};
 use super::finding::{DoctorFindings, FindingLevel};
-use super::site_verdict::{SiteVerdict, cannot, refusal};
+use super::site_verdict::{SiteVerdict, refusal, unknown};
 use super::slurm::ScontrolRecord;
 use super::{facts, nodes, options, partitions};
 use crate::site::{self, SlurmConfFiles};
@@ -23,7 +23,7 @@ pub fn examine(path: &Path, findings: &mut DoctorFindings) -> SiteVerdict {
         Err(error) => {
             let mut topic = findings.topic("slurm.conf");
             topic.error(error.clone(), "give the slurm.conf that slurmctld reads");
-            cannot(&error)
+            unknown(&error)
         }
     }
 }

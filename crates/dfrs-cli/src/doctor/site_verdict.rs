@@ -38,8 +38,16 @@ pub fn refusal(files: &SlurmConfFiles, findings: &DoctorFindings) -> SiteVerdict
     }
 }
 
+/// The verdict where slurm.conf cannot be read.
+pub fn unknown(why: &str) -> SiteVerdict {
+    SiteVerdict {
+        changes: Vec::new(),
+        verdict: format!("Whether DFRS can run here is not known: {why}"),
+    }
+}
+
 /// The verdict, if it is certain.
-pub fn cannot(why: &str) -> SiteVerdict {
+fn cannot(why: &str) -> SiteVerdict {
     SiteVerdict {
         changes: Vec::new(),
         verdict: format!("DFRS cannot run here: {why}"),

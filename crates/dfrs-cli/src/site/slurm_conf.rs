@@ -241,7 +241,7 @@ impl LineProblems {
             (
                 self.removed_values,
                 "Slurm 22.05 and later do not start with these values",
-                "take the lines out; accounting is by accounting_storage/slurmdbd",
+                "take the lines out; for accounting write accounting_storage/slurmdbd",
             ),
             (
                 self.no_numbers,

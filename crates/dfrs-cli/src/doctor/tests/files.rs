@@ -129,6 +129,16 @@ fn other_partitions_whose_jobs_lose_whole_nodes_are_named() {
 }
 
 #[test]
+fn of_a_template_nothing_is_known() {
+    let (findings, site) = examined(&with("NodeName={{ hosts }}"), &[]);
+    assert_eq!(worst(&findings), FindingLevel::Error);
+    let verdict = site.verdict;
+    let expected =
+        "Whether DFRS can run here is not known: slurm.conf:10: \"{{\": this is a template";
+    assert!(verdict.starts_with(expected), "{verdict}");
+}
+
+#[test]
 fn options_of_cgroup_conf_count_only_there() {
     let (findings, _) = examined(&with("ConstrainSwapSpace=yes"), &[]);
     let text = findings.text();
