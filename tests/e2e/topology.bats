@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Jobs that want nodes next to each other, or on few switches: n1 and n3 are at one switch, n2 and n4 at another.
+# shellcheck disable=SC2154 # until_finished is in helpers.bash
 
 load helpers
 
