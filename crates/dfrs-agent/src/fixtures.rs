@@ -4,12 +4,13 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use dfrs_core::Need;
 use dfrs_proto::conf::Config;
-use dfrs_proto::journal::JobOutcome;
+use dfrs_proto::journal::{JobOutcome, JournalEvent, JournalReader, JournalWriter};
 use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
@@ -18,6 +19,49 @@ use crate::slurm::observation::{Observation, SnapshotDelta};
 use crate::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 use crate::slurm::request::Request;
+
+/// A journal in memory.
+#[derive(Clone, Default)]
+pub struct FakeJournal(Rc<RefCell<Vec<u8>>>);
+
+impl Write for FakeJournal {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl FakeJournal {
+    /// What writes it.
+    #[must_use]
+    pub fn writer(&self) -> JournalWriter<Box<dyn Write>> {
+        JournalWriter::new(Box::new(self.clone()))
+    }
+
+    /// What was written.
+    ///
+    /// # Panics
+    ///
+    /// It is no UTF-8.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8(self.0.borrow().clone()).expect("UTF-8")
+    }
+
+    /// The events with the numbers of their lines.
+    ///
+    /// # Panics
+    ///
+    /// It is no journal.
+    #[must_use]
+    pub fn events(&self) -> Vec<(usize, JournalEvent)> {
+        JournalReader::new(self.0.borrow().as_slice())
+            .collect::<Result<_, _>>()
+            .expect("events")
+    }
+}
 
 /// One step of splitmix64: all bits of the result depend on all bits of `state`.
 #[must_use]

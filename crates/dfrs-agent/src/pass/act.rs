@@ -29,7 +29,7 @@ const END_REPORT_DELAY: Span = Span(20 * SECOND);
 
 /// Starts in one pass: jobs that were submitted meanwhile are decided about before the others
 /// start. Each start takes slurmctld a millisecond or a few.
-const MAX_STARTS: u32 = 100;
+pub(super) const MAX_STARTS: u32 = 100;
 /// Rounds of steps in one pass: what one step makes possible need not wait for the next pass.
 const ROUNDS: usize = 4;
 

@@ -1,7 +1,7 @@
 //! The agent against a fake of slurmctld: whole runs, pass by pass.
 
 use super::*;
-use crate::fixtures::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
+use crate::fixtures::{FakeDaemons, FakeJournal, FakeSlurm, FakeStore, config, job, nodes};
 use crate::plan::weights::Weights;
 use crate::probe::NoProbe;
 use crate::publish::recorder::{NoRecorder, Occasion};
@@ -21,6 +21,7 @@ mod explained;
 mod extended;
 mod inherited;
 mod long_pauses;
+mod many_starts;
 mod moldable;
 mod needs;
 mod operators;

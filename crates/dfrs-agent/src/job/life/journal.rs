@@ -55,6 +55,8 @@ impl Life {
             {
                 JournalState::Paused
             }
+            // It has just started, and Slurm was not looked at since: where it is is not known yet.
+            LifePhase::Running if job.state == ObservedState::Pending => waits(),
             LifePhase::Running
             | LifePhase::Leaving(_)
             | LifePhase::Warned(_)

@@ -1,42 +1,26 @@
 //! What becomes of a requeued job in the journal.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use dfrs_core::Yield;
-use dfrs_proto::journal::{JournalReader, Tolerance, validate};
+use dfrs_proto::journal::{Tolerance, validate};
 
 use super::*;
-use crate::fixtures::{config, job, nodes};
+use crate::fixtures::{FakeJournal, config, job, nodes};
 use crate::job::life::{Life, samples};
 use crate::job::placement::NodeTasks;
 use crate::slurm::devices::{ObservedDevices, RequestedDevices};
 use crate::slurm::records::{ObservedPlace, ObservedState};
 
-/// A journal in memory.
+/// A journal in memory, and what writes it.
 struct Scratch {
-    bytes: Bytes,
+    written: FakeJournal,
     journal: LiveJournal,
-}
-
-#[derive(Clone, Default)]
-struct Bytes(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Bytes {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Scratch {
     fn new() -> Self {
-        let bytes = Bytes::default();
-        let writer = JournalWriter::new(Box::new(bytes.clone()) as Box<dyn Write>);
-        let journal = LiveJournal::resume(writer, &mut Ledger::default());
-        Self { bytes, journal }
+        let written = FakeJournal::default();
+        let journal = LiveJournal::resume(written.writer(), &mut Ledger::default());
+        Self { written, journal }
     }
 
     fn record(&mut self, seconds: i64, observation: &Observation, ledger: &mut Ledger) {
@@ -55,9 +39,7 @@ impl Scratch {
     }
 
     fn events(&self) -> Vec<(usize, JournalEvent)> {
-        JournalReader::new(self.bytes.0.borrow().as_slice())
-            .collect::<Result<_, _>>()
-            .expect("events")
+        self.written.events()
     }
 }
 
@@ -177,7 +159,7 @@ fn devices_of_nodes_and_of_jobs_are_in_the_journal() {
     // What is allocated is no other cluster.
     let observation = Observation::new([gpu_job], with_gpus(2));
     scratch.record(20, &observation, &mut ledger);
-    let text = String::from_utf8(scratch.bytes.0.borrow().clone()).expect("UTF-8");
+    let text = scratch.written.text();
     assert!(text.contains(r#""devices":{"gpu":4}"#), "{text}");
     assert!(text.contains(r#""devices":{"gpu:a100":2}"#), "{text}");
     assert_eq!(text.matches("platform").count(), 1, "{text}");
