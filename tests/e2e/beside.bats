@@ -97,8 +97,7 @@ started_by_dfrs() { controller_log | grep -q "dfrs: Started JobId=$1 "; }
 	runs_hetjob batch batch
 	job=$(submit_hetjob batch batch -- "sleep 40; srun --het-group=0,1 hostname")
 	wait_until 90 each_is "$job" RUNNING
-	# Slurm keeps its jobs' states every five seconds.
-	sleep 7
+	wait_until_saved "$job"
 	controller /opt/cluster/service slurmctld kill
 	controller /opt/cluster/service slurmctld start
 	wait_until 20 each_is "$job" RUNNING

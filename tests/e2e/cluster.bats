@@ -245,8 +245,7 @@ is_unmanaged() {
 	needs_parking
 	park_for "$until_finished" --ntasks=1 --nodelist=n2 --mem=900 -- "$(holding 200)"
 	waiting=$(submit --ntasks=1 --nodelist=n2 --mem=900 --comment=dfrs:never -- "hostname")
-	# By then Slurm has saved this submission.
-	sleep 8
+	wait_until_saved "$waiting"
 	controller /opt/cluster/service slurmctld kill
 	sleep 1
 	controller /opt/cluster/service slurmctld start

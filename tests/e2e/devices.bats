@@ -63,8 +63,7 @@ uses_gpus() { [ "$(gpus_in_use "$1")" = "$2" ]; }
 	local holder waiting
 	holder=$(submit --gres=gpu:2 --nodelist=n1 --mem=50 --comment=dfrs:restart -- "$open_devices 300")
 	wait_for_state "$holder" RUNNING 30
-	# By then Slurm has saved this.
-	sleep 8
+	wait_until_saved "$holder"
 	controller /opt/cluster/service slurmctld kill
 	controller /opt/cluster/service slurmctld start
 	wait_until 60 controller scontrol ping
@@ -119,8 +118,8 @@ submit_wave() {
 		wait_for_state "${long[-1]}" RUNNING 30
 	done
 	submit_wave
-	# By then Slurm has saved this. It takes minutes to see that a job has ended whose end it had not saved.
-	sleep 8
+	# It takes minutes to see that a job has ended whose end it had not saved.
+	wait_until_saved "${long[0]}"
 	controller /opt/cluster/service slurmctld kill
 	controller /opt/cluster/service slurmctld start
 	wait_until 60 controller scontrol ping

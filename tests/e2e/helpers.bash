@@ -93,6 +93,15 @@ wait_for_empty_queue() { wait_inside "$1" 'queue=$(squeue --noheader) && [ -z "$
 # shellcheck disable=SC2016 # expanded in the container
 wait_for_idle_nodes() { wait_inside "$1" '[ "$(sinfo --noheader --Node --format="%N %t" | sort -u | grep -c " idle$")" = 4 ]'; }
 
+# wait_until_saved JOB: what slurmctld knows by now is on its disk; what is not, a killed one has forgotten. Not each
+# change, as a start by backfill, has Slurm save its jobs; that of a name has, within five seconds.
+# shellcheck disable=SC2016 # expanded in the container
+wait_until_saved() {
+	controller touch /tmp/unsaved
+	controller scontrol update jobid="$1" name=kept
+	wait_inside 20 '[ -n "$(find /var/lib/slurm/slurmctld/job_state -newer /tmp/unsaved)" ]'
+}
+
 # Skips a test that does not hold on Slurm 23.11, where slurmctld does not learn which messages have
 # arrived (docs/install.md); $1 says why.
 needs_answers() {

@@ -59,10 +59,7 @@ fill_n1() {
 	fill_n1
 	other=$(submit --partition=batch --nodelist=n1 --ntasks=2 --mem-per-cpu=10 -- "sleep 300")
 	wait_for_state "$other" RUNNING 20
-	# What Slurm has not saved of a start ends the job. Not each start by its backfill has it save, an update has, within
-	# five seconds.
-	controller scontrol update jobid="$other" name=kept
-	sleep 7
+	wait_until_saved "$other"
 	controller /opt/cluster/service slurmctld kill
 	controller /opt/cluster/service slurmctld start
 	wait_until 60 controller scontrol ping
