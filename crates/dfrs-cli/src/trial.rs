@@ -11,7 +11,7 @@ use dfrs_sim::trace::gpus_of_equal_nodes;
 use dfrs_sim::trace::sacct::{Site, SiteGpus};
 
 use crate::doctor::nodes::some_of;
-use crate::site::{NodeKind, SiteNodes};
+use crate::site::{NodeKind, SiteNodes, SlurmConfFiles};
 use crate::{doctor, site};
 
 /// Says on one page what last month would have been with DFRS on top of the site's own queue.
@@ -116,9 +116,10 @@ impl TrialSite {
                 gpus: gpus(&nodes),
             },
             verdict: format!(
-                "{}: {nodes}\n{}{}\n\n",
+                "{}: {nodes}\n{}{}{}\n\n",
                 path.display(),
                 difference(&nodes).unwrap_or_default(),
+                oddities(&files),
                 doctor::site_verdict_of(&files)
             ),
         })
@@ -190,6 +191,14 @@ fn difference(nodes: &SiteNodes) -> Option<String> {
             nodes.count
         )
     })
+}
+
+/// What keeps Slurm from reading slurm.conf, or is not read as it was meant, and what to do: a line each.
+fn oddities(files: &SlurmConfFiles) -> String {
+    let warnings = files.warnings().iter();
+    warnings
+        .map(|warning| format!("Note: {}: {}.\n", warning.what, warning.remedy))
+        .collect()
 }
 
 /// The GPUs of these nodes; none if slurm.conf gives them none.

@@ -248,6 +248,21 @@ fn jobs_with_gpus_are_a_group_where_slurm_conf_has_gpus() {
 }
 
 #[test]
+fn line_that_slurm_does_not_read_is_on_the_page() {
+    let scratch = Scratch::new("unread");
+    let (dump, conf) = (dump(&scratch), scratch.path("slurm.conf"));
+    let text = format!("{SLURM_CONF}TaskPluginParam=Sched\n");
+    std::fs::write(&conf, text).expect("a file");
+    let (output, _) = tries(&[&dump, "--slurm-conf", &conf]);
+    assert!(
+        output
+            .lines()
+            .any(|line| line.starts_with("Note: ") && line.contains("TaskPluginParam")),
+        "{output}"
+    );
+}
+
+#[test]
 fn nodes_without_memory_in_slurm_conf_have_what_is_given() {
     let scratch = Scratch::new("trial-memory");
     let (dump, conf) = (dump(&scratch), scratch.path("slurm.conf"));
