@@ -8,50 +8,57 @@
 
 /* --- the most that a node of a partition has ------------------------------------------------------------- */
 
-#define REMEMBERED 8
+#define REMEMBERED 32
 
 /* Of one kind; valid while the lock is held. */
 typedef struct {
+	const part_record_t *partition;
 	const char *name, *type;
 	uint64_t most;
 } kind_t;
 
 static struct {
-	const part_record_t *partition;
 	uint64_t turn;
 	kind_t kinds[REMEMBERED];
 	uint32_t count;
 } remembered;
 
+static bool is_kind(const kind_t *kind, const char *name, const char *type)
+{
+	return !xstrcmp(kind->name, name) && !xstrcmp(kind->type, type);
+}
+
 static void note_count(const dfrs_counted_t *counted, void *context)
 {
 	kind_t *kind = context;
 
-	if (!xstrcmp(counted->name, kind->name) && !xstrcmp(counted->type, kind->type))
+	if (is_kind(kind, counted->name, counted->type))
 		kind->most = MAX(kind->most, counted->count);
 }
 
-static void count_most(const part_record_t *partition, kind_t *kind)
+static void count_most(kind_t *kind, const bitstr_t *among)
 {
 	for (int i = 0; i < node_record_count; i++)
-		if (bit_test(partition->node_bitmap, i))
+		if (bit_test(kind->partition->node_bitmap, i) && (!among || bit_test((bitstr_t *) among, i)))
 			dfrs_devices_of_node(i, note_count, kind);
 }
 
-/* Counted once for each partition and kind while the lock is held, as long as kinds are few. */
+/* Counted once for each partition and kind while the lock is held, as long as these are few. Of nodes that are up, if
+ * some have any: one that is down for long is not to be waited for. */
 static uint64_t most_on_a_node(const part_record_t *partition, const char *name, const char *type)
 {
-	kind_t kind = { .name = name, .type = type };
+	kind_t kind = { .partition = partition, .name = name, .type = type };
 
-	if ((remembered.partition != partition) || (remembered.turn != dfrs_lock_generation())) {
-		remembered.partition = partition;
+	if (remembered.turn != dfrs_lock_generation()) {
 		remembered.turn = dfrs_lock_generation();
 		remembered.count = 0;
 	}
 	for (uint32_t i = 0; i < remembered.count; i++)
-		if (!xstrcmp(remembered.kinds[i].name, name) && !xstrcmp(remembered.kinds[i].type, type))
+		if ((remembered.kinds[i].partition == partition) && is_kind(&remembered.kinds[i], name, type))
 			return remembered.kinds[i].most;
-	count_most(partition, &kind);
+	count_most(&kind, avail_node_bitmap);
+	if (!kind.most)
+		count_most(&kind, NULL);
 	if (remembered.count < REMEMBERED)
 		remembered.kinds[remembered.count++] = kind;
 	return kind.most;
@@ -60,6 +67,7 @@ static uint64_t most_on_a_node(const part_record_t *partition, const char *name,
 /* --- the fewest nodes ------------------------------------------------------------------------------------ */
 
 typedef struct {
+	const job_record_t *job;
 	const part_record_t *partition;
 	dfrs_spread_t spread; /* one that is tried */
 } trial_t;
@@ -75,6 +83,26 @@ static int is_too_much(void *record, void *argument)
 	return !each || (each > most_on_a_node(trial->partition, state->gres_name, asked->type_name));
 }
 
+/* Whether its largest node has the CPUs and the memory of so many tasks, without what devices bring. */
+static bool fits(const trial_t *trial)
+{
+	const dfrs_details_t *details = trial->job->details;
+	const multi_core_data_t *parts = details->mc_ptr;
+	dfrs_sizes_t sizes = dfrs_node_sizes(trial->partition);
+	uint64_t cpus = (uint64_t) trial->spread.tasks * dfrs_cpus_given(details);
+	uint64_t memory = details->pn_min_memory;
+	uint32_t each = dfrs_tasks_per_node(details), most = slurm_conf.max_tasks_per_node;
+
+	if (memory & MEM_PER_CPU)
+		memory = (memory & ~MEM_PER_CPU) * cpus;
+	if ((each && (trial->spread.tasks > each)) || (most && (trial->spread.tasks > most)))
+		return false;
+	if (parts && parts->ntasks_per_socket && (parts->ntasks_per_socket < INFINITE16 - 1) &&
+	    (trial->spread.tasks > parts->ntasks_per_socket * MAX(sizes.max_sockets, 1)))
+		return false;
+	return (cpus <= sizes.max_cpus) && (memory <= sizes.max_memory);
+}
+
 /* Asked for as a number for each node or socket. */
 static bool is_by_node(const job_record_t *job, const gres_state_t *state)
 {
@@ -83,24 +111,34 @@ static bool is_by_node(const job_record_t *job, const gres_state_t *state)
 	return asked->gres_per_node || asked->gres_per_socket;
 }
 
+/* Whether it may not use all nodes of its partition: not even the largest of these may have as many. */
+static bool is_choosy(const job_record_t *job)
+{
+	const dfrs_details_t *details = job->details;
+
+	return details->feature_list || details->exc_node_bitmap || details->pn_min_tmp_disk || job->resv_name ||
+	       dfrs_constrains_cores(details);
+}
+
 uint32_t dfrs_fewest_device_nodes(const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
-	trial_t trial = { .partition = dfrs_remembered_partition(job) };
+	trial_t trial = { .job = job, .partition = dfrs_remembered_partition(job) };
 	uint32_t tasks = dfrs_tasks(job), most = MIN(tasks, (uint32_t) node_record_count);
 
 	if (!trial.partition)
 		trial.partition = job->part_ptr;
-	/* Of the nodes with some features not even the largest may have as many. */
-	if (!trial.partition || !trial.partition->node_bitmap || details->feature_list || dfrs_overcommits(details) ||
+	if (!trial.partition || !trial.partition->node_bitmap || is_choosy(job) || dfrs_overcommits(details) ||
 	    dfrs_devices_any(job, is_by_node))
 		return 0;
 	if (details->max_nodes && (details->max_nodes < NO_VAL))
 		most = MIN(most, details->max_nodes);
-	for (uint32_t nodes = MAX(details->min_nodes, 1); nodes <= most; nodes++) {
+	for (uint32_t nodes = MAX(MAX(details->min_nodes, trial.partition->min_nodes), 1); nodes <= most; nodes++) {
+		if (tasks % nodes)
+			continue;
 		trial.spread.nodes = nodes;
-		trial.spread.tasks = (tasks % nodes) ? 0 : tasks / nodes;
-		if (trial.spread.tasks && !list_find_first_ro(job->gres_list_req, is_too_much, &trial))
+		trial.spread.tasks = tasks / nodes;
+		if (fits(&trial) && !list_find_first_ro(job->gres_list_req, is_too_much, &trial))
 			return nodes;
 	}
 	return 0;

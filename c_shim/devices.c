@@ -59,7 +59,7 @@ static int is_near_cores(void *record, void *argument)
 	return 0;
 }
 
-bool dfrs_devices_near_cores(const gres_state_t *kind)
+static bool any_near_cores(const gres_state_t *kind)
 {
 	for (int i = 0; dfrs_select_ready() && (i < node_record_count); i++) {
 		dfrs_list_t kinds = node_record_table_ptr[i] ? dfrs_select_devices(i) : NULL;
@@ -68,6 +68,21 @@ bool dfrs_devices_near_cores(const gres_state_t *kind)
 			return true;
 	}
 	return false;
+}
+
+bool dfrs_devices_near_cores(const gres_state_t *kind)
+{
+	static uint64_t turn;
+	static uint32_t known;
+	static bool near;
+
+	/* Jobs of one kind are mostly looked at one after the other. */
+	if ((turn != dfrs_lock_generation()) || (known != kind->plugin_id)) {
+		turn = dfrs_lock_generation();
+		known = kind->plugin_id;
+		near = any_near_cores(kind);
+	}
+	return near;
 }
 
 /* --- what ending jobs still use -------------------------------------------------------------------------- */

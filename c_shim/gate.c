@@ -90,6 +90,9 @@ static bool is_independent(job_record_t *job)
 	if (turn != dfrs_lock_generation())
 		dfrs_requeue_saved();
 	turn = dfrs_lock_generation();
+	/* As Slurm's own queue does: else it would be the first of them, which may not be open. */
+	if (job->resv_list)
+		job->resv_ptr = NULL;
 	return job_independent(job);
 }
 

@@ -96,10 +96,11 @@ bool dfrs_gives_whole_nodes(const part_record_t *partition);
 /* As dfrs_managed_partition(), for these. */
 part_record_t *dfrs_remembered_partition(const job_record_t *job);
 
-/* CPUs of a partition's smallest and largest node, the most sockets of one, and the fewest and the most threads of a
- * core as dfrs_threads() counts them; no CPUs, no sockets and one thread if it has no nodes. */
+/* CPUs of a partition's smallest and largest node, the most memory for jobs (MiB) and the most sockets of one, and the
+ * fewest and the most threads of a core as dfrs_threads() counts them; nothing and one thread if it has no nodes. */
 typedef struct {
 	uint32_t min_cpus, max_cpus, max_sockets, min_threads, max_threads;
+	uint64_t max_memory;
 } dfrs_sizes_t;
 
 /* Counted once for each partition while the lock is held. partition may be NULL. */
@@ -112,6 +113,8 @@ uint32_t dfrs_threads(const node_record_t *node);
 /* Whether the job defines how its tasks lie on cores: --threads-per-core (--hint=nomultithread),
  * --ntasks-per-core. */
 bool dfrs_constrains_cores(const dfrs_details_t *details);
+/* -c, 1 without it. */
+uint32_t dfrs_cpus_given(const dfrs_details_t *details);
 /* CPUs that a task holds where cores have so many threads: -c, or those that its devices bring if these are more. Of a
  * job that is not to use all threads of its cores, or is to have tasks alone on theirs, those of all the cores that -c
  * takes, as select/cons_tres counts and srun inside the job expects (dist_tasks() of 22.05 to 26.05). */
@@ -220,7 +223,7 @@ void dfrs_devices_restore(dfrs_devices_t *devices);
 slurmctld_resv_t *dfrs_reservation(const job_record_t *job, time_t now);
 /* Has a job that names several start in one that is open and has these nodes; ESLURM_RESERVATION_INVALID: none
  * does. Needs the write locks. */
-int dfrs_enter_reservation(job_record_t *job, const bitstr_t *nodes, time_t now);
+int dfrs_enter_reservation(job_record_t *job, bitstr_t *nodes, time_t now);
 
 /* gate.c: as dfrs_jobs_gate(), and sets the job's part_ptr to the partition it may start in. Needs the
  * write locks; job may be NULL. */

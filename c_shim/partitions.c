@@ -168,6 +168,7 @@ static dfrs_sizes_t count_sizes(const part_record_t *partition)
 		if (!any || (threads < sizes.min_threads))
 			sizes.min_threads = threads;
 		sizes.max_cpus = MAX(sizes.max_cpus, node->cpus_efctv);
+		sizes.max_memory = MAX(sizes.max_memory, dfrs_node_memory(node));
 		sizes.max_sockets = MAX(sizes.max_sockets, node->tot_sockets);
 		sizes.max_threads = MAX(sizes.max_threads, threads);
 		any = true;

@@ -4,8 +4,7 @@
  */
 #include "internal.h"
 
-/* -c */
-static uint32_t cpus_given(const dfrs_details_t *details)
+uint32_t dfrs_cpus_given(const dfrs_details_t *details)
 {
 	uint16_t cpus = details->cpus_per_task;
 
@@ -14,7 +13,7 @@ static uint32_t cpus_given(const dfrs_details_t *details)
 
 static uint32_t cpus_asked(const job_record_t *job)
 {
-	return MAX(cpus_given(job->details), dfrs_device_cpus(job));
+	return MAX(dfrs_cpus_given(job->details), dfrs_device_cpus(job));
 }
 
 /* --- threads ------------------------------------------------------------------------------------------ */
@@ -111,7 +110,7 @@ uint32_t dfrs_tasks(const job_record_t *job)
 	const dfrs_details_t *details = job->details;
 	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 	uint32_t nodes = MAX(details->min_nodes, 1);
-	uint32_t cpus_per_task = cpus_given(details);
+	uint32_t cpus_per_task = dfrs_cpus_given(details);
 	uint64_t on_each = MAX(dfrs_tasks_per_node(details), 1);
 	uint64_t tasks = details->num_tasks;
 

@@ -47,6 +47,10 @@ fn open_number_of_nodes_is_the_fewest_that_have_the_devices_evenly() {
             "1 for each of four on two or three: 4*1 on 2-2 memory 1000 gpu:2",
             "4 of a type of which nodes have two: 4*1 on 1-2 memory 1000 gpu:a100:2",
             &format!("more than there are: {open}"),
+            "4 with much memory: 4*1 on 1-2 memory 50000 gpu:2",
+            "4 for more tasks than a node has CPUs: 64*1 on 1-2 memory 1000 gpu:2",
+            "4 while all nodes are down: 4*1 on 1-1 memory 1000 gpu:4",
+            &format!("4 without some nodes: {open}"),
             &format!("4 on nodes with a feature: {open}"),
         ],
     );

@@ -558,6 +558,13 @@ static void several(void)
 	list_append(job->resv_list, later);
 	list_append(job->resv_list, reserve(3, "4", 0));
 	print_nodes("first");
+	job->details->req_node_bitmap = bit_alloc(node_record_count);
+	bit_set(job->details->req_node_bitmap, 4);
+	print_nodes("that of a node by name");
+	FREE_NULL_BITMAP(job->details->req_node_bitmap);
+	bit_nclear(avail_node_bitmap, 0, 1);
+	print_nodes("the first has no node that is up");
+	bit_nset(avail_node_bitmap, 0, 1);
 	allocated_memory[1] = dfrs_node_memory(node_record_table_ptr[1]);
 	print_nodes("as many free in the last");
 	allocated_memory[0] = dfrs_node_memory(node_record_table_ptr[0]);

@@ -353,6 +353,8 @@ fn job_that_names_several_reservations_waits_in_that_with_most_memory_free() {
     let lines = run(&build::SNAPSHOT_TEST, "several");
     for line in [
         "first: 0 1; CPUs 32, label 0",
+        "that of a node by name: 4; CPUs 32, label 0",
+        "the first has no node that is up: 4; CPUs 32, label 0",
         "as many free in the last: 0 1; CPUs 32, label 0",
         "none free in the first: 4; CPUs 32, label 0",
         "more free in the other: 2 3; CPUs 32, label 0",

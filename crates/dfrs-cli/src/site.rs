@@ -71,6 +71,15 @@ impl SlurmConfFiles {
         &self.warnings.all
     }
 
+    /// What is missing without which Slurm does not start.
+    pub fn missing_option(&self) -> Option<ReadWarning> {
+        let is_missing = self.option("ClusterName").is_none() && self.missing_files().is_empty();
+        is_missing.then(|| ReadWarning {
+            what: "no ClusterName: Slurm 22.05 and later do not start without".into(),
+            remedy: "write ClusterName=".into(),
+        })
+    }
+
     /// Files that slurm.conf includes and that are not there.
     pub fn missing_files(&self) -> &[String] {
         &self.warnings.missing

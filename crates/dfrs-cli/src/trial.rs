@@ -195,7 +195,8 @@ fn difference(nodes: &SiteNodes) -> Option<String> {
 
 /// What keeps Slurm from reading slurm.conf, or is not read as it was meant, and what to do: a line each.
 fn oddities(files: &SlurmConfFiles) -> String {
-    let warnings = files.warnings().iter();
+    let missing = files.missing_option();
+    let warnings = files.warnings().iter().chain(&missing);
     warnings
         .map(|warning| format!("Note: {}: {}.\n", warning.what, warning.remedy))
         .collect()

@@ -61,14 +61,8 @@ fn describe(files: &SlurmConfFiles, findings: &mut DoctorFindings) {
         files.path().display(),
         files.site_nodes()
     ));
-    for warning in files.warnings() {
+    for warning in files.warnings().iter().chain(&files.missing_option()) {
         topic.warning(&warning.what, &warning.remedy);
-    }
-    if files.option("ClusterName").is_none() && files.missing_files().is_empty() {
-        topic.warning(
-            "no ClusterName: Slurm 22.05 and later do not start without",
-            "write ClusterName=",
-        );
     }
     if files.option("FrontendName").is_some() {
         topic.error(

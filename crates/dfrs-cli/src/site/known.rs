@@ -52,6 +52,35 @@ const REMOVED_VALUES: [(&str, &str); 3] = [
     ("TaskPluginParam", "Sched"),
 ];
 
+/// What takes the place of options that are gone, where something does (read_config.c of 22.05 to 26.05).
+const REPLACEMENTS: [(&str, &str); 3] = [
+    ("FastSchedule=2", "SlurmdParameters=config_overrides"),
+    (
+        "AccountingStoreJobComment",
+        "AccountingStoreFlags=job_comment",
+    ),
+    (
+        "SallocDefaultCommand",
+        "LaunchParameters=use_interactive_step",
+    ),
+];
+
+/// Which of these options, each with what follows it, have something in their place: "; in place of ... write ..." for
+/// each.
+pub fn replacements(found: &[String]) -> String {
+    let stands = |old: &str| {
+        let begins = |text: &String| {
+            let start = text.get(..old.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(old))
+        };
+        found.iter().any(begins)
+    };
+    let those = REPLACEMENTS.iter().filter(|(old, _)| stands(old));
+    those
+        .map(|(old, new)| format!("; in place of {old} write {new}"))
+        .collect()
+}
+
 /// The field of a `NodeName=` line.
 pub fn of_node(key: &str) -> OptionAge {
     age(key, &OF_NODE)

@@ -260,6 +260,7 @@ impl LineProblems {
             ),
         ] {
             if let Some(names) = crate::doctor::nodes::some_of(&found) {
+                let remedy = format!("{remedy}{}", known::replacements(&found));
                 warnings.add(format!("{what}: {names}"), remedy);
             }
         }

@@ -25,6 +25,8 @@ pub struct StrandedGpus {
     places: BTreeMap<String, Vec<NodeIndex>>,
     /// How many jobs wait for GPUs, by what one of their tasks takes.
     waiting: BTreeMap<NodeAmounts, usize>,
+    /// What jobs take in this instant: where they go may become free later in it.
+    taken: Vec<(NodeIndex, NodeAmounts)>,
     /// Of each node, parts of its GPUs; as of the last change that is not among `changed`.
     stranded: Vec<u64>,
     changed: BTreeSet<usize>,
@@ -60,6 +62,7 @@ impl StrandedGpus {
             rooms: NodeAmounts::of_nodes(trace, nodes, node),
             places: BTreeMap::new(),
             waiting: BTreeMap::new(),
+            taken: Vec::new(),
             stranded: vec![0; nodes as usize],
             changed: BTreeSet::new(),
             since: None,
@@ -78,11 +81,13 @@ impl StrandedGpus {
                 self.since.get_or_insert(event.t);
                 self.wait(job);
             }
-            EventKind::Start { job, nodes }
-            | EventKind::Resume { job, nodes, .. }
-            | EventKind::Migrate { job, nodes, .. } => {
+            EventKind::Start { job, nodes } | EventKind::Resume { job, nodes, .. } => {
+                self.stop_waiting(job);
+                self.place(job, nodes);
+            }
+            EventKind::Migrate { job, nodes, .. } => {
                 self.leave(job);
-                self.start(job, nodes);
+                self.place(job, nodes);
             }
             EventKind::Pause { job, .. } => {
                 self.leave(job);
@@ -108,6 +113,9 @@ impl StrandedGpus {
     fn advance(&mut self, to: Time) {
         if to <= self.until {
             return;
+        }
+        for (node, task) in std::mem::take(&mut self.taken) {
+            self.rooms[node.index()].take(task, 1);
         }
         for node in std::mem::take(&mut self.changed) {
             self.stranded[node] = self.stranded_on(node);
@@ -141,7 +149,7 @@ impl StrandedGpus {
         }
     }
 
-    fn start(&mut self, job: &str, nodes: &[NodeIndex]) {
+    fn stop_waiting(&mut self, job: &str) {
         let Some(task) = self.tasks.get(job) else {
             return;
         };
@@ -152,8 +160,14 @@ impl StrandedGpus {
                 self.changed.extend(0..self.rooms.len());
             }
         }
+    }
+
+    fn place(&mut self, job: &str, nodes: &[NodeIndex]) {
+        let Some(task) = self.tasks.get(job) else {
+            return;
+        };
         for node in nodes {
-            self.rooms[node.index()].take(*task, 1);
+            self.taken.push((*node, *task));
             self.changed.insert(node.index());
         }
         self.places.insert(job.to_owned(), nodes.to_vec());
@@ -161,12 +175,17 @@ impl StrandedGpus {
 
     /// The job leaves its nodes, if it has some.
     fn leave(&mut self, job: &str) {
-        let Some(task) = self.tasks.get(job) else {
+        let Some(task) = self.tasks.get(job).copied() else {
             return;
         };
         for node in self.places.remove(job).unwrap_or_default() {
-            self.rooms[node.index()].give(*task, 1);
             self.changed.insert(node.index());
+            // It may have come in this instant.
+            let of_job = |taken: &(NodeIndex, NodeAmounts)| *taken == (node, task);
+            match self.taken.iter().position(of_job) {
+                Some(position) => drop(self.taken.swap_remove(position)),
+                None => self.rooms[node.index()].give(task, 1),
+            }
         }
     }
 }
@@ -226,6 +245,36 @@ mod tests {
             let share = share(&jobs, policy);
             assert!((share - 0.25).abs() < 1e-9, "{policy}: {share}");
         }
+    }
+
+    #[test]
+    fn jobs_that_pause_and_migrate_take_no_more_than_there_is() {
+        // Each minute one comes, and they take turns by priority on two nodes.
+        let come = |number: i64| TraceJob {
+            submit: Time::from_seconds(60 * number),
+            mobility: Mobility::Checkpoint,
+            ..job(&number.to_string(), 3, 5, 4)
+        };
+        let trace = Trace {
+            jobs: (0..12).map(come).collect(),
+            has_memory: true,
+            ..Trace::default()
+        };
+        let scheduler: Scheduler = "GreedyPM*/per/OPT=MIN/MINVT=60".parse().expect("a policy");
+        let mut stranded = StrandedGpus::of(&trace, 2, &scheduler).expect("there are GPUs");
+        let (mut moves, settings) = (0, SimSettings::new(2));
+        let mut sink = |event: &JournalEvent| {
+            moves += u32::from(matches!(
+                event.kind,
+                EventKind::Resume { .. } | EventKind::Migrate { .. }
+            ));
+            stranded.take(event);
+            Ok(())
+        };
+        simulate(&trace, &scheduler, &settings, Some(&mut sink)).expect("it runs");
+        assert!(moves > 5, "{moves}");
+        assert!((0.0..=1.0).contains(&stranded.share()));
+        assert!(stranded.waiting.is_empty() && stranded.places.is_empty());
     }
 
     #[test]

@@ -147,6 +147,20 @@ fn options_of_cgroup_conf_count_only_there() {
 }
 
 #[test]
+fn what_takes_the_place_of_an_option_that_is_gone_is_said() {
+    let (findings, _) = examined(&with("FastSchedule=2\nAccountingStoreJobComment=YES"), &[]);
+    let text = findings.text();
+    for new in [
+        "SlurmdParameters=config_overrides",
+        "AccountingStoreFlags=job_comment",
+    ] {
+        assert!(text.contains(new), "{text}");
+    }
+    let (findings, _) = examined(&with("FastSchedule=0"), &[]);
+    assert!(!findings.text().contains("config_overrides"));
+}
+
+#[test]
 fn a_cluster_without_a_name_is_warned_of() {
     let (findings, _) = examined(&without("ClusterName=c\n", ""), &[]);
     let text = findings.text();
