@@ -150,7 +150,7 @@ static bool count_listed(const dfrs_details_t *details, uint32_t *fewest, uint32
 }
 
 /* Its list says on which nodes its tasks are (SLURM_HOSTFILE). Each has as many: then --nodelist says all of it. The
- * order of the tasks is that of the step. */
+ * order of the tasks is that of the step. Before 23.11 each node is in slurmctld's list once (_copy_nodelist_no_dup()). */
 FORM(uneven_arbitrary)
 {
 	uint32_t fewest, most;

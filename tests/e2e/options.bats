@@ -41,13 +41,14 @@ cron_jobs() { controller squeue --noheader --user=alice --format %T; }
 # placed_by_list NODE...: the nodes of the tasks of an srun with this host file, in their order.
 placed_by_list() {
 	controller sh -c 'printf "%s\n" "$@" >/home/alice/hosts' list "$@"
-	in_cluster controller -u alice -- env SLURM_HOSTFILE=/home/alice/hosts srun --distribution=arbitrary \
+	in_cluster controller -u alice -- env SLURM_HOSTFILE=/home/alice/hosts timeout 60 srun --distribution=arbitrary \
 		--mem-per-cpu=50 --label printenv SLURMD_NODENAME | sort --numeric-sort | cut --delimiter=' ' --fields=2 | xargs
 }
 
 @test "tasks go where a host file has them, as many to each node" {
 	[ "$(placed_by_list n3 n1 n2)" = "n3 n1 n2" ]
-	[ "$(placed_by_list n2 n4 n4 n2)" = "n2 n4 n4 n2" ]
+	# Before 23.11 slurmctld keeps of the list which nodes are in it, and not how often.
+	[[ $(controller scontrol --version) == "slurm 22.05."* ]] || [ "$(placed_by_list n2 n4 n4 n2)" = "n2 n4 n4 n2" ]
 	controller sh -c 'printf "%s\n" n1 n2 n2 >/home/alice/hosts'
 	# shellcheck disable=SC2016 # expanded in the container
 	job=$(in_cluster controller -u alice -- sh -c 'SLURM_HOSTFILE=/home/alice/hosts sbatch --parsable -n3 -m arbitrary \
