@@ -9,6 +9,7 @@ use crate::usage::Usage;
 
 mod candidate;
 mod grouped;
+mod unions;
 
 use candidate::{BestNodes, NodeCandidate, Packed};
 pub(crate) use grouped::suffice;
@@ -166,8 +167,8 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapp
 /// Whether the job's tasks could all be placed now. O(nodes), but only as many nodes are looked at
 /// as it takes unless the job may use only so many, or has a rule about which it may have together.
 pub(crate) fn could_place(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
-    if let Some(rule) = &job.layout.together {
-        return grouped::could_place_grouped(cluster, usage, job, rule);
+    if job.layout.together.is_some() {
+        return grouped::could_place_grouped(cluster, usage, job);
     }
     let limit = usage.limit(job);
     let slots = all_nodes(cluster, job).map(|node| usage.slots(job, node, limit));
@@ -520,6 +521,27 @@ mod tests {
         assert_eq!(occupancy.place(&wanted), None);
     }
 
+    /// Nodes that each take so many tasks, and a job of six tasks on two nodes.
+    fn six_tasks_on(slots: &[u64], most: u32, groups: &[&[u32]]) -> Option<Vec<(u32, u32)>> {
+        let nodes: Vec<(u64, u64)> = slots.iter().map(|slots| (100, slots * 10)).collect();
+        let set = |nodes: &&[u32]| nodes.iter().copied().map(NodeIndex).collect::<NodeSet>();
+        let mut wanted = job(6, 1, 10);
+        wanted.layout.max_nodes = Some(2);
+        wanted.layout.together = Some(Together::AtMost(most, groups.iter().map(set).collect()));
+        placed(&cluster(&nodes), &wanted)
+    }
+
+    #[test]
+    fn groups_are_found_that_do_not_take_most_alone() {
+        let groups: &[&[u32]] = &[&[0, 1], &[2], &[3]];
+        for most in [2, 3] {
+            let found = six_tasks_on(&[2, 2, 3, 3], most, groups);
+            assert_eq!(found, Some(vec![(2, 3), (3, 3)]), "{most}");
+        }
+        assert_eq!(six_tasks_on(&[2, 2, 3, 3], 1, groups), None);
+        assert_eq!(six_tasks_on(&[2, 2, 3, 2], 3, groups), None);
+    }
+
     /// Nodes with 100 CPU, and jobs of one task each on some of them.
     fn occupied() -> impl Strategy<Value = Cluster> {
         let node = (0u64..100).prop_map(|memory| Node::new("", Cores(100), Bytes(memory)));
@@ -605,13 +627,11 @@ mod tests {
                 let could = could_place(&cluster, usage, &wanted);
                 let found = place(&cluster, usage, &wanted);
                 prop_assert_eq!(could, found.is_some());
-                // Of several groups and few nodes it may suffice in sum only.
-                let is_exact = !matches!(wanted.layout.together, Some(Together::AtMost(2, _)));
-                prop_assert!(room.suffices() == could || !is_exact && room.suffices());
+                prop_assert_eq!(room.suffices(), could);
                 let Some(rule) = &wanted.layout.together else { return Ok(()) };
                 prop_assert!(found.as_ref().is_none_or(|mapping| rule.allows(mapping)));
                 let exists = fits_somewhere(&cluster, usage, &wanted, rule);
-                prop_assert!(could == exists || !is_exact && exists, "{could} {exists}");
+                prop_assert_eq!(could, exists);
                 Ok(())
             };
             check(&room, &usage)?;
