@@ -60,6 +60,7 @@ pub mod greedy;
 mod headroom;
 mod histories;
 mod least_cost_preemption;
+mod leaving;
 mod load_limits;
 mod mapping;
 pub mod model;

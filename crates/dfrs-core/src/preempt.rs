@@ -6,6 +6,7 @@ use crate::drain::holds_up_drain;
 use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
 use crate::greedy::{self, TaskSlots};
+use crate::leaving::Leaving;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
@@ -345,6 +346,9 @@ pub(crate) fn mark(
     swap: &mut SwapUsage,
 ) -> Option<(Vec<usize>, Mapping)> {
     let cluster = question.cluster;
+    if job.layout.together.is_some() && !matches!(job.state, JobState::Parked(_)) {
+        return mark_fewest(question, victims, job, usage, swap);
+    }
     let mut room = TaskSlots::new(cluster, usage, job);
     let mut marked = Vec::new();
     for victim in victims {
@@ -374,6 +378,44 @@ pub(crate) fn mark(
         }
     }
     None
+}
+
+/// As [`mark`], for a job with a rule about which nodes it may have together.
+fn mark_fewest(
+    question: Question<'_>,
+    victims: impl Iterator<Item = usize>,
+    job: &Job,
+    usage: &mut Usage,
+    swap: &mut SwapUsage,
+) -> Option<(Vec<usize>, Mapping)> {
+    let (cluster, stop) = (question.cluster, question.stop);
+    let mut with_all = swap.clone();
+    let mut order = Vec::new();
+    for victim in victims {
+        if stop.is_due_after_step() {
+            return None;
+        }
+        let running = &cluster.jobs[victim];
+        if let Some(mapping) = running.running_on()
+            && can_pause(question, &with_all, running)
+        {
+            if running.mobility == Mobility::Park {
+                with_all.add(running, mapping);
+            }
+            order.push((victim, mapping));
+        }
+    }
+    let numbers: Vec<usize> = (1..=order.len()).collect();
+    let (number, found) = Leaving::new(cluster, job, &order, usage).first_place(&numbers, stop)?;
+    order.truncate(number);
+    for (victim, mapping) in &order {
+        let running = &cluster.jobs[*victim];
+        if running.mobility == Mobility::Park {
+            swap.add(running, mapping);
+        }
+    }
+    let marked = order.into_iter().map(|(victim, _)| victim).collect();
+    Some((marked, found))
 }
 
 /// A running job that may be preempted: whether its work would be lost, its priority, and its

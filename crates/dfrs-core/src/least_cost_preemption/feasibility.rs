@@ -28,7 +28,7 @@ impl PreemptionFeasibility {
             .get_or_insert_with(|| without_preemptible(state, class).map(Room::of));
         after.as_mut().is_none_or(|after| match only_place(job) {
             Some(own) => !after.usage().takes_back(job, own),
-            None => after.cannot_fit(job),
+            None => after.cannot_fit(job) || cannot_be_together(after, state, job),
         })
     }
 
@@ -45,6 +45,16 @@ impl PreemptionFeasibility {
             after.miss(job);
         }
     }
+}
+
+/// Whether no nodes that the job may have together take it. O(nodes log nodes) once for each demand.
+fn cannot_be_together(after: &mut Room, state: &DecisionState<'_>, job: &Job) -> bool {
+    let is_refused =
+        job.layout.together.is_some() && !after.could_place(state.question.cluster, job);
+    if is_refused {
+        after.miss(job);
+    }
+    is_refused
 }
 
 /// What is in use by all others; `None` if there are only others. O(nodes + runs).

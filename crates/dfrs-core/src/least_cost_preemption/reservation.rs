@@ -4,6 +4,7 @@
 use super::decision_state::DecisionState;
 use super::idle_capacity::{DeferredJobs, IDLE, IdleCapacity};
 use crate::greedy;
+use crate::leaving::Leaving;
 use crate::model::{Cluster, Job, JobId, Mapping, NodeIndex};
 use crate::preempt::{only_place, put};
 use crate::room::Room;
@@ -45,26 +46,12 @@ impl Reservation {
     /// The reservation of this job, which finds no room now. `None` if the limits of the others do
     /// not say when it will: some have none. O(nodes log nodes + runs log runs).
     pub(super) fn of(state: &DecisionState<'_>, job: &Job) -> Option<Self> {
-        let nodes = state.question.cluster.nodes.len();
         let mut then = state.usage.clone();
-        let mut room = greedy::TaskSlots::new(state.question.cluster, &then, job);
-        let mut found = None;
-        let mut ends = ends(state).into_iter().peekable();
-        while let Some((end, index, mapping)) = ends.next() {
-            then.remove(&state.question.cluster.jobs[index], mapping);
-            let known = mapping.nodes().filter(|node| node.index() < nodes);
-            for node in known.filter(|node| job.layout.allows(*node)) {
-                room.update(&then, node);
-            }
-            let is_last_then = ends.peek().is_none_or(|(next, ..)| *next > end);
-            if is_last_then && room.suffices() {
-                found = put(state.question.cluster, &then, job).map(|mapping| (end, mapping));
-                if found.is_some() {
-                    break;
-                }
-            }
-        }
-        let (at, mapping) = found?;
+        let (at, mapping) = if job.layout.together.is_some() {
+            first_together(state, job, &mut then)
+        } else {
+            first_place(state, job, &mut then)
+        }?;
         then.add(job, &mapping);
         let mut alongside = state.usage.clone();
         let count = u32::try_from(alongside.nodes()).unwrap_or(u32::MAX);
@@ -191,6 +178,55 @@ fn oldest_that_fits(state: &DecisionState<'_>, mut waiting: Vec<usize>) -> Optio
             None => greedy::could_place(state.question.cluster, &empty, job),
         }
     })
+}
+
+/// When the job has a place, as those that run end, and where. `then` is what is in use then.
+fn first_place(state: &DecisionState<'_>, job: &Job, then: &mut Usage) -> Option<(Time, Mapping)> {
+    let cluster = state.question.cluster;
+    let mut room = greedy::TaskSlots::new(cluster, then, job);
+    let mut ends = ends(state).into_iter().peekable();
+    while let Some((end, index, mapping)) = ends.next() {
+        if state.question.stop.is_due_after_step() {
+            return None;
+        }
+        then.remove(&cluster.jobs[index], mapping);
+        let known = mapping
+            .nodes()
+            .filter(|node| node.index() < cluster.nodes.len());
+        for node in known.filter(|node| job.layout.allows(*node)) {
+            room.update(then, node);
+        }
+        let is_last_then = ends.peek().is_none_or(|(next, ..)| *next > end);
+        if is_last_then
+            && room.suffices()
+            && let Some(found) = put(cluster, then, job)
+        {
+            return Some((end, found));
+        }
+    }
+    None
+}
+
+/// As [`first_place`], for a job with a rule about which nodes it may have together.
+fn first_together(
+    state: &DecisionState<'_>,
+    job: &Job,
+    then: &mut Usage,
+) -> Option<(Time, Mapping)> {
+    let (times, order): (Vec<Time>, Vec<(usize, &Mapping)>) = ends(state)
+        .into_iter()
+        .map(|(end, index, mapping)| (end, (index, mapping)))
+        .unzip();
+    let numbers: Vec<usize> = (1..=times.len())
+        .filter(|number| {
+            times
+                .get(*number)
+                .is_none_or(|next| *next > times[number - 1])
+        })
+        .collect();
+    let mut leaving = Leaving::new(state.question.cluster, job, &order, then);
+    let (number, found) = leaving.first_place(&numbers, state.question.stop)?;
+    Some((times[number - 1], found))
 }
 
 /// When those that run end at the latest, the soonest first; those without a limit are left out.
