@@ -511,8 +511,9 @@ fn can_go(question: Question<'_>, must_stay: &[bool], swap: &SwapUsage, index: u
 
 /// Where waiting jobs go that have rules about which nodes they may have together, by index, if
 /// they are not dropped: vector packing fills one node after the other and does not know such
-/// rules. Greedy places them, those of the highest priority first, beside what must stay and each
-/// other; running ones stay where they are. O(jobs + runs), and as Greedy for each.
+/// rules. Greedy places them, those of the highest priority first, beside each other and what is
+/// pinned or parked, or, where that has no place, beside what must stay only; running ones stay
+/// where they are. O(jobs + runs), and as Greedy for each.
 fn places_of_grouped(question: Question<'_>, must_stay: &[bool]) -> BTreeMap<usize, Mapping> {
     let (policy, roster, cluster) = (question.policy, question.roster, question.cluster);
     let mut waiting = roster.waiting_that(|job| job.layout.together.is_some());
@@ -524,17 +525,34 @@ fn places_of_grouped(question: Question<'_>, must_stay: &[bool]) -> BTreeMap<usi
     waiting.sort_by_cached_key(|index| Reverse(question.priority(&cluster.jobs[*index])));
     let swap = SwapUsage::of(cluster, roster.parked());
     let mut usage = Usage::empty(cluster, policy.ceilings());
+    let mut pinned = Vec::new();
     for (index, job) in roster.running_at() {
-        let stays = job.layout.together.is_some() || !can_go(question, must_stay, &swap, index);
-        if let Some(mapping) = job.running_on().filter(|_| stays) {
-            usage.add(job, mapping);
+        let is_grouped = job.layout.together.is_some();
+        if let Some(mapping) = job.running_on() {
+            if is_grouped || !can_go(question, must_stay, &swap, index) {
+                usage.add(job, mapping);
+            } else if pin(question, &usage, job).is_some() {
+                pinned.push((job, mapping));
+            }
         }
     }
-    let mut room = Room::of(usage);
+    let parked = roster
+        .parked()
+        .filter_map(|job| job.state.parked_on().map(|on| (job, on)));
+    let mut with_pinned = usage.clone();
+    for (job, mapping) in pinned.into_iter().chain(parked) {
+        with_pinned.add(job, mapping);
+    }
+    let (mut room, mut beside_pinned) = (Room::of(usage), Room::of(with_pinned));
     for index in waiting {
+        if question.stop.is_due() {
+            return found;
+        }
         let job = &cluster.jobs[index];
-        if let Some(mapping) = room.find(cluster, job) {
+        let place = beside_pinned.find(cluster, job);
+        if let Some(mapping) = place.or_else(|| room.find(cluster, job)) {
             room.take(job, &mapping);
+            beside_pinned.take(job, &mapping);
             found.insert(index, mapping);
         }
     }
