@@ -17,10 +17,7 @@ pub(super) fn write(
     labels: &Labels,
     formatter: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let mut lists = NodeLists {
-        labels,
-        last: (Vec::new(), String::new()),
-    };
+    let mut lists = NodeLists::new(labels);
     // First and last of the jobs that are alike, and what they are.
     let mut alike: Option<(JobId, JobId, String)> = None;
     for job in jobs {
@@ -49,27 +46,41 @@ fn write_alike(
     }
 }
 
-/// Lists of nodes. The last one is kept: they are long, and the same for many jobs.
+/// Lists of nodes. The last one is kept, and so are the last groups: they are long, and the same for
+/// many jobs.
 struct NodeLists<'a> {
     labels: &'a Labels,
     last: (Vec<NodeIndex>, String),
+    last_groups: (NodeGroups, String),
 }
 
-impl NodeLists<'_> {
+impl<'a> NodeLists<'a> {
+    fn new(labels: &'a Labels) -> Self {
+        Self {
+            labels,
+            last: (Vec::new(), String::new()),
+            last_groups: (NodeGroups::default(), String::new()),
+        }
+    }
+
     fn show(&mut self, nodes: &[NodeIndex]) -> &str {
         if self.last.0 != nodes || self.last.1.is_empty() {
             self.last = (nodes.to_vec(), self.labels.list(nodes.iter().copied()));
         }
         &self.last.1
     }
-}
 
-/// Lists of nodes with `;` between them.
-fn show_groups(groups: &NodeGroups, labels: &Labels) -> String {
-    let lists = groups
-        .iter()
-        .map(|nodes| labels.list(nodes.iter().copied()));
-    lists.collect::<Vec<String>>().join(";")
+    /// Lists with `;` between them. O(1) for groups that are shared with the last ones.
+    fn show_groups(&mut self, groups: &NodeGroups) -> &str {
+        if self.last_groups.0 != *groups {
+            let lists = groups
+                .iter()
+                .map(|nodes| self.labels.list(nodes.iter().copied()));
+            let text = lists.collect::<Vec<String>>().join(";");
+            self.last_groups = (groups.clone(), text);
+        }
+        &self.last_groups.1
+    }
 }
 
 /// All but the identity.
@@ -95,11 +106,11 @@ fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
     match &layout.together {
         None => {}
         Some(Together::Consecutive(groups)) => {
-            line.value("consecutive", Some(show_groups(groups, lists.labels)));
+            line.value("consecutive", Some(lists.show_groups(groups)));
         }
         Some(Together::AtMost(most, groups)) => {
             line.value("max-groups", Some(most));
-            line.value("groups", Some(show_groups(groups, lists.labels)));
+            line.value("groups", Some(lists.show_groups(groups)));
         }
     }
     line.value_unless(&[][..], "rigid", &job.rigid, show_amounts);
@@ -118,4 +129,31 @@ fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
     line.value("running", job.state.running_on().map(shown));
     line.value("parked", job.state.parked_on().map(shown));
     line.text()
+}
+
+#[cfg(test)]
+mod tests {
+    use dfrs_core::Cluster;
+
+    use super::*;
+
+    #[test]
+    fn text_of_groups_is_made_once() {
+        let groups = |lists: &[&[u32]]| -> NodeGroups {
+            let lists = lists.iter().map(|nodes| nodes.iter().copied());
+            lists.map(|nodes| nodes.map(NodeIndex).collect()).collect()
+        };
+        let labels = Labels::of(&Cluster {
+            nodes: Vec::new(),
+            jobs: Vec::new(),
+        });
+        let mut lists = NodeLists::new(&labels);
+        let (one, other) = (groups(&[&[0, 1], &[2]]), groups(&[&[0], &[1, 2]]));
+        let text = lists.show_groups(&one).to_owned();
+        let place = lists.show_groups(&one).as_ptr();
+        assert_eq!(lists.show_groups(&one.clone()).as_ptr(), place);
+        assert_ne!(lists.show_groups(&other), text);
+        assert_eq!(lists.show_groups(&one), text);
+        assert_eq!(lists.show_groups(&NodeGroups::default()), "");
+    }
 }
