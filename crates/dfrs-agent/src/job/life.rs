@@ -81,7 +81,7 @@ pub struct Life {
     /// It is not paused or moved before this: an operator resumed it, or it could not be parked.
     #[serde(default, skip_serializing_if = "is_default")]
     left_alone_until: Time,
-    /// Where it was when it was last seen running or suspended.
+    /// Where it was when it was last seen running or suspended, or was started since.
     #[serde(default)]
     last_place: NamedPlacement,
     /// It was warned since it last began, or may have been.
@@ -150,6 +150,11 @@ impl Life {
             LifeEvent::Seen if turn.is_some() => {
                 let mut spots = self.last_place.0.iter();
                 self.is_left_behind |= spots.any(|spot| context.observation.is_down(&spot.node));
+            }
+            // It may have ended by the next look.
+            LifeEvent::Did(LifeStep::Start(placement), StepResult::Done) => {
+                self.update_last_place(placement.clone(), context);
+                self.is_left_behind = false;
             }
             LifeEvent::HandedBack => self.not_before = Time(0),
             LifeEvent::Did(LifeStep::Warn, StepResult::Done) => self.is_warned = true,
@@ -350,7 +355,7 @@ impl Life {
         self.failed_pauses >= MAX_FAILED_PAUSES
     }
 
-    /// Where it was when it was last seen running or suspended.
+    /// Where it was when it was last seen running or suspended, or was started since.
     #[must_use]
     pub fn last_place(&self) -> &NamedPlacement {
         &self.last_place

@@ -55,8 +55,10 @@ impl Life {
             {
                 JournalState::Paused
             }
-            // It has just started, and Slurm was not looked at since: where it is is not known yet.
-            LifePhase::Running if job.state == ObservedState::Pending => waits(),
+            // It has just started, and Slurm was not looked at since: it is where it was planned.
+            LifePhase::Running if job.state == ObservedState::Pending => {
+                JournalState::Placed(self.last_place.clone())
+            }
             LifePhase::Running
             | LifePhase::Leaving(_)
             | LifePhase::Warned(_)

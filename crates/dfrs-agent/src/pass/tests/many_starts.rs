@@ -30,3 +30,29 @@ fn journal_has_the_nodes_of_each_start_when_jobs_are_more_than_one_pass_starts()
     }
     assert_eq!(starts, 2 * MAX_STARTS + 1);
 }
+
+#[test]
+fn journal_has_the_start_of_a_job_that_has_ended_by_the_next_look() {
+    let mut cluster = TestCluster::new(MAX_STARTS);
+    let written = FakeJournal::default();
+    let agent = &mut cluster.agent;
+    agent.publisher.journal = Some(LiveJournal::resume(written.writer(), &mut agent.ledger));
+    for id in 1..=2 * MAX_STARTS {
+        cluster.submit(job(id, 1));
+    }
+    cluster.run_with(1, 1);
+    let started = |id: &u32| cluster.state(*id) == ObservedState::Running;
+    let started: Vec<u32> = (1..=2 * MAX_STARTS).filter(started).collect();
+    for id in &started {
+        cluster.slurm.0.borrow_mut().end(*id);
+    }
+    cluster.run(5);
+    let events = written.events();
+    for id in started {
+        let id = id.to_string();
+        let starts = events.iter().filter(|(_, event)| {
+            matches!(&event.kind, EventKind::Start { job, nodes } if *job == id && nodes.len() == 1)
+        });
+        assert_eq!(starts.count(), 1, "job {id}");
+    }
+}
