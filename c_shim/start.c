@@ -190,6 +190,9 @@ static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
 		.pn_min_cpus = 1,
 		.task_dist = SLURM_DIST_BLOCK,
 		.pn_min_memory = 1,
+		/* The nodes follow each other. Without it topology/tree looks for few switches, and refuses
+		 * nodes at switches that are not connected. */
+		.contiguous = user->contiguous,
 		.cpus_per_task = 1,
 		.orig_cpus_per_task = 1, /* no DefCpuPerGPU */
 	};

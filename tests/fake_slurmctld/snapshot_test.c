@@ -1305,8 +1305,7 @@ static int find_no_room(const job_record_t *job)
 	bool ends_others = job->details->preempt_start_time <= time(NULL);
 
 	printf("looks for room: %s\n", ends_others ? "ends others" : "ends none");
-	if (job->details->contiguous || job->req_switch)
-		printf("looks for certain nodes\n");
+	printf("looks for %u switches, contiguous %u\n", job->req_switch, job->details->contiguous);
 	bit_set(cg_node_bitmap, 0);
 	return ESLURM_NODES_BUSY;
 }
