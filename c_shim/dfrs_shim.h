@@ -161,7 +161,7 @@ typedef struct {
 	uint32_t cpus; /* that jobs may use; no more than MaxCPUsPerNode= of its partition */
 	uint32_t others_cpus; /* of all_cpus, those that jobs of other partitions have for themselves */
 	uint32_t name; /* offset into strings */
-	uint32_t leaf; /* the name of its leaf switch, likewise; 0: Slurm knows none (topology/tree has them) */
+	uint32_t leaf; /* the address of its leaf switch, likewise; 0: Slurm knows none (topology/tree has them) */
 	uint32_t device_offset, device_count; /* dfrs_snapshot_t.devices */
 	uint64_t memory; /* MiB that jobs may use */
 	uint64_t allocated_memory; /* MiB that Slurm counts as used on it, by all jobs */

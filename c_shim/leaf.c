@@ -17,18 +17,17 @@ static bool ends_with(const char *text, const char *end)
 	return (length >= rest) && !strcmp(text + length - rest, end);
 }
 
-/* The last part but one of an address, if that is a switch; changes the address. */
+/* The address of the leaf switch: the node's without its last part; NULL: the node is at none. Changes the
+ * address. It is not cut further, as names of switches may have dots. */
 static const char *leaf_in(char *address, const char *pattern, const char *node)
 {
 	size_t length = strlen(address), name = strlen(node);
-	char *leaf;
 
 	if (!ends_with(pattern, "switch.node") || (length <= name) || !ends_with(address, node) ||
 	    (address[length - name - 1] != '.'))
 		return NULL;
 	address[length - name - 1] = '\0';
-	leaf = strrchr(address, '.');
-	return leaf ? leaf + 1 : address;
+	return (!*address || ends_with(address, ".")) ? NULL : address;
 }
 
 /* "" if Slurm knows none; NULL: no memory. The caller frees it. */

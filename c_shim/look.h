@@ -144,7 +144,7 @@ struct dfrs_view {
 	uint64_t *nodes; /* digests, by index; 0: not of the partitions */
 	uint32_t node_room;
 	uint64_t node_names; /* digest of which nodes there are */
-	char **leaves; /* names of leaf switches, by index of the node; NULL: not looked up yet */
+	char **leaves; /* addresses of leaf switches, by index of the node; NULL: not looked up yet */
 	uint32_t leaf_room;
 	time_t leaves_since;
 };
@@ -166,7 +166,8 @@ bool dfrs_view_reserve_nodes(dfrs_view_t *view, uint32_t count);
 /* Room for the leaf switches of so many nodes, which are looked up again if other nodes are there, or after a
  * while; false: no memory. */
 bool dfrs_leaves_keep(dfrs_view_t *view, uint32_t count, bool others, time_t now);
-/* The name of a node's leaf switch; "" if Slurm knows none. The caller has a node lock. */
+/* The address of a node's leaf switch, with the switches above it; "" if Slurm knows none. The caller has a
+ * node lock. */
 const char *dfrs_leaf_of(dfrs_view_t *view, const node_record_t *node, int index);
 void dfrs_leaves_forget(dfrs_view_t *view);
 

@@ -52,7 +52,7 @@ int slurm_topo_get_node_addr(char *node, char **address, char **pattern)
 {
 	count_call("get_node_addr");
 	if (has_switches)
-		*address = xstrdup_printf("root.s%d.%s", atoi(node + 1) / 2, node);
+		*address = xstrdup_printf("root.rack%d.s1.%s", atoi(node + 1) / 2, node);
 	else
 		*address = xstrdup(node);
 	*pattern = xstrdup(has_switches ? "switch.switch.node" : "node");

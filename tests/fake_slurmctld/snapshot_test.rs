@@ -283,7 +283,7 @@ fn leaf_switches_and_what_jobs_ask_of_them_are_seen() {
     for line in [
         "flat: n0@ n1@ n2@ n3@",
         "within a minute:",
-        "tree: n0@s0 n1@s0 n2@s1 n3@s1",
+        "tree: n0@root.rack0.s1 n1@root.rack0.s1 n2@root.rack1.s1 n3@root.rack1.s1",
         "unchanged:",
         "looked up again: 0",
         "asks for 0 switches for 0 s, any nodes",
