@@ -15,6 +15,7 @@ use crate::publish::node_orders::{node_orders, order_changes};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
+use crate::slurm::request::together::insists_until;
 
 pub(super) mod counts;
 pub(super) mod daily;
@@ -259,7 +260,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             return Some(why);
         }
         let blocked = self.planner.blocked.get(&job.id).copied();
-        record.life.reason(job, blocked, observation)
+        let until = insists_until(job, observation, self.looks.at);
+        let until = until.map(|time| self.looks.ahead.wall(time));
+        record.life.reason(job, blocked, until, observation)
     }
 
     /// Finds the reason of one job.

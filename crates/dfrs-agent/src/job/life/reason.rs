@@ -1,11 +1,12 @@
 //! What squeue shows as the reason of a job that waits.
 
-use dfrs_core::Blocked;
+use dfrs_core::{Blocked, Time};
 
 use super::Life;
 use super::leaving::Next;
 use super::phase::LifePhase;
 use super::requeued::Requeued;
+use crate::plan::moldable::to_the_minute;
 use crate::slurm::devices::text_of;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
@@ -17,14 +18,23 @@ const RESUMED_BY_OPERATOR: &str =
 
 impl Life {
     /// The text for `job`, with what the last decision said about it; `None`: Slurm's own.
+    /// `insists_until`: what the wall clock says when it no longer insists on its number of
+    /// switches.
     #[must_use]
     pub fn reason(
         &self,
         job: &ObservedJob,
         blocked: Option<Blocked>,
+        insists_until: Option<Time>,
         observation: &Observation,
     ) -> Option<String> {
-        let why = || blocked_text(job, blocked, observation);
+        let why = || match (blocked, insists_until) {
+            (Some(Blocked::NeverFits), Some(until)) if fits_on_more_switches(job, observation) => {
+                waits_for_switches(job, until)
+            }
+            (Some(why), _) => phrase(job, why, observation),
+            (None, _) => "waits for the next decision".to_owned(),
+        };
         if job.is_suspended_by_operator() {
             return Some(SUSPENDED.to_owned());
         }
@@ -35,7 +45,8 @@ impl Life {
         }
         let text = match &self.phase {
             LifePhase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
-            LifePhase::Waiting => format!("DFRS: {}", phrase(job, blocked?, observation)),
+            LifePhase::Waiting if blocked.is_none() => return None,
+            LifePhase::Waiting => format!("DFRS: {}", why()),
             LifePhase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
             LifePhase::Requeued(Requeued { next, .. }) => match next {
                 Next::Restart => "DFRS: was requeued, starts again".to_owned(),
@@ -74,11 +85,13 @@ impl Life {
     }
 }
 
-fn blocked_text(job: &ObservedJob, blocked: Option<Blocked>, observation: &Observation) -> String {
-    blocked.map_or_else(
-        || "waits for the next decision".to_owned(),
-        |why| phrase(job, why, observation),
-    )
+fn waits_for_switches(job: &ObservedJob, until: Time) -> String {
+    let switches = match job.request.switches {
+        1 => "1 switch".to_owned(),
+        switches => format!("{switches} switches"),
+    };
+    let until = to_the_minute(until);
+    format!("waits for nodes at {switches} (--switches), at most until {until}")
 }
 
 /// A node of the job's that takes nothing new; none if another one is down.
@@ -159,17 +172,46 @@ fn amounts(job: &ObservedJob, observation: &Observation) -> String {
     format!("{} MB a {of}, {tasks}", amount >> 20)
 }
 
+/// Whether nothing but its rule about switches is known to keep the job from all its nodes.
+fn fits_on_more_switches(job: &ObservedJob, observation: &Observation) -> bool {
+    job.free_until_seconds <= 0
+        && !observation.has_exclusivity_limits(job)
+        && !are_cores_of_others(job, observation)
+        && shortage(job, observation).is_none()
+}
+
 /// Why no node, or no set of nodes, holds the job.
 fn impossible(job: &ObservedJob, observation: &Observation) -> String {
+    shortage(job, observation).unwrap_or_else(|| {
+        let asks = request(job, observation);
+        let number = observation.nodes_for(&job.request).count();
+        let number = counted(u64::try_from(number).unwrap_or(u64::MAX), "node");
+        let how = if job.request.contiguous {
+            " without a gap (--contiguous)"
+        } else {
+            ""
+        };
+        format!(
+            "asks for {asks}, not to be laid out{how} on the {number} that it may use as it asks"
+        )
+    })
+}
+
+/// What the nodes that the job may use have too little of, if all of them together have.
+fn shortage(job: &ObservedJob, observation: &Observation) -> Option<String> {
     let asks = format!("asks for {}", request(job, observation));
     let nodes: Vec<&ObservedNode> = observation.nodes_for(&job.request).collect();
     if nodes.is_empty() {
-        return "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
-                --mincpus, -B and reservations"
-            .to_owned();
+        return Some(
+            "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
+             --mincpus, -B and reservations"
+                .to_owned(),
+        );
     }
     if are_too_few_devices(job, observation) {
-        return format!("{asks}, no node that it may use has so many devices");
+        return Some(format!(
+            "{asks}, no node that it may use has so many devices"
+        ));
     }
     let (task, node) = memory_request(job, observation);
     let holds = |memory: u64| {
@@ -181,12 +223,16 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
     let largest = nodes.iter().map(|node| node.memory).max().unwrap_or(0);
     let number = counted(u64::try_from(nodes.len()).unwrap_or(u64::MAX), "node");
     if slots == 0 {
-        format!("{asks}, the largest node that it may use has {largest} MB")
+        Some(format!(
+            "{asks}, the largest node that it may use has {largest} MB"
+        ))
     } else if slots < u64::from(job.request.tasks) {
         let tasks = counted(slots, "such task");
-        format!("{asks}, the memory of the {number} that it may use holds {tasks}")
+        Some(format!(
+            "{asks}, the memory of the {number} that it may use holds {tasks}"
+        ))
     } else {
-        format!("{asks}, not to be laid out on the {number} that it may use as it asks")
+        None
     }
 }
 

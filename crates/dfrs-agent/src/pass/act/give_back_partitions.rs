@@ -97,7 +97,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Option<String> {
         let record = self.ledger.get(job.id)?;
         if record.life.depends_on_dfrs() {
-            return record.life.reason(job, None, observation);
+            return record.life.reason(job, None, None, observation);
         }
         let withheld =
             job.state == ObservedState::Pending && self.giving_back.partitions.is_under_way();

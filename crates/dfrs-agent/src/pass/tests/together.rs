@@ -83,3 +83,42 @@ fn nodes_at_other_switches_are_seen() {
     cluster.run(30);
     assert_eq!(nodes_of(&cluster, 1), [1, 2]);
 }
+
+/// What squeue shows of the job.
+fn reason_of(cluster: &TestCluster, id: u32) -> String {
+    cluster.slurm.0.borrow().reasons[&id].clone()
+}
+
+#[test]
+fn reason_says_until_when_a_job_waits_for_few_switches() {
+    let mut cluster = with_full(&[]);
+    let eligible_seconds = cluster.now;
+    cluster.submit(ObservedJob {
+        eligible_seconds,
+        ..job(1, 3).requesting(|request| {
+            request.min_nodes = 3;
+            (request.switches, request.switch_wait_seconds) = (1, 60);
+        })
+    });
+    cluster.run(30);
+    let reason = reason_of(&cluster, 1);
+    assert!(
+        reason.starts_with("DFRS: waits for nodes at 1 switch (--switches), at most until "),
+        "{reason}"
+    );
+    cluster.run(40);
+    assert_eq!(cluster.state(1), ObservedState::Running);
+}
+
+#[test]
+fn reason_names_the_gap_that_a_job_must_not_have() {
+    let mut cluster = with_full(&[]);
+    cluster.slurm.0.borrow_mut().nodes[3].index = 7;
+    cluster.submit(job(1, 4).requesting(|request| {
+        request.min_nodes = 4;
+        request.contiguous = true;
+    }));
+    cluster.run(2);
+    let reason = reason_of(&cluster, 1);
+    assert!(reason.contains("without a gap (--contiguous)"), "{reason}");
+}

@@ -40,7 +40,8 @@ pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> Stri
 }
 
 /// The next full minute, as UTC: `2026-11-24T22:41Z`.
-fn to_the_minute(wall: Time) -> String {
+#[must_use]
+pub(crate) fn to_the_minute(wall: Time) -> String {
     let minutes = wall.0.saturating_add(MINUTE - 1).div_euclid(MINUTE);
     let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
     let (year, month, day) = date(days);

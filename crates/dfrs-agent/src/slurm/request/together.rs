@@ -51,6 +51,15 @@ pub fn switch_rule_ends(job: &ObservedJob) -> Option<Time> {
     (waits && job.eligible_seconds > 0).then(|| Time(seconds.saturating_mul(SECOND)))
 }
 
+/// When a job that may have several nodes no longer insists on its number of switches; `None`: it
+/// has not, or no longer has, such a rule.
+#[must_use]
+pub fn insists_until(job: &ObservedJob, observation: &Observation, now: Time) -> Option<Time> {
+    let may_have_several = job.request.tasks > 1 && job.request.max_nodes != 1;
+    let counts = may_have_several && !observation.leaves().is_empty();
+    switch_rule_ends(job).filter(|end| counts && *end > now)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
