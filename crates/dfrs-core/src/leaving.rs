@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use crate::usage::Usage;
 
 /// Running jobs in the order in which they go, and what is in use without those that are gone.
-pub(crate) struct Leaving<'a, 'u> {
+pub(crate) struct LeavingJobs<'a, 'u> {
     cluster: &'a Cluster,
     job: &'a Job,
     /// Each by index, with its place.
@@ -18,7 +18,7 @@ pub(crate) struct Leaving<'a, 'u> {
     room: TaskSlots<'a>,
 }
 
-impl<'a, 'u> Leaving<'a, 'u> {
+impl<'a, 'u> LeavingJobs<'a, 'u> {
     /// None of them is gone. O(nodes).
     pub(crate) fn new(
         cluster: &'a Cluster,
@@ -159,7 +159,7 @@ mod tests {
             .collect();
         let numbers: Vec<usize> = (1..=order.len()).collect();
         let (number, found) =
-            Leaving::new(cluster, job, &order, &mut usage).first_place(&numbers, stop)?;
+            LeavingJobs::new(cluster, job, &order, &mut usage).first_place(&numbers, stop)?;
         let mut left = Usage::of(cluster, None);
         for (index, mapping) in &order[..number] {
             left.remove(&cluster.jobs[*index], mapping);

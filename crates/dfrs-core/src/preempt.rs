@@ -6,7 +6,7 @@ use crate::drain::holds_up_drain;
 use crate::fit_cache::FitCache;
 use crate::greatest::Greatest;
 use crate::greedy::{self, TaskSlots};
-use crate::leaving::Leaving;
+use crate::leaving::LeavingJobs;
 use crate::model::{Cluster, Job, JobState, Mapping, Mobility};
 use crate::plan::Reason;
 use crate::policy::{Policy, Submission};
@@ -406,7 +406,8 @@ fn mark_fewest(
         }
     }
     let numbers: Vec<usize> = (1..=order.len()).collect();
-    let (number, found) = Leaving::new(cluster, job, &order, usage).first_place(&numbers, stop)?;
+    let (number, found) =
+        LeavingJobs::new(cluster, job, &order, usage).first_place(&numbers, stop)?;
     order.truncate(number);
     for (victim, mapping) in &order {
         let running = &cluster.jobs[*victim];

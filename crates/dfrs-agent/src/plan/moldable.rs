@@ -24,7 +24,6 @@ use crate::plan::partition_policy::PlannedStart;
 use crate::slurm::records::ObservedJob;
 use machine::NodeAvailability;
 pub use reason::reason;
-pub(crate) use reason::to_the_minute;
 pub use request::Unfit;
 use request::{MoldableRequest, request};
 

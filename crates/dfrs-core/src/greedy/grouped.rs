@@ -122,7 +122,7 @@ struct Search<'a> {
 }
 
 /// Nodes that follow each other, and of how many that do.
-type Window<'s> = (&'s [NodeIndex], usize);
+type NodeWindow<'s> = (&'s [NodeIndex], usize);
 
 impl Search<'_> {
     /// What is found first on sets that take all tasks, those to be tried first first: those of the
@@ -169,7 +169,7 @@ impl Search<'_> {
     }
 
     /// For each node the fewest from it on without a gap that take all tasks. O(nodes) for all.
-    fn windows<'s>(&'s self, groups: &'s [NodeSet]) -> impl Iterator<Item = Window<'s>> {
+    fn windows<'s>(&'s self, groups: &'s [NodeSet]) -> impl Iterator<Item = NodeWindow<'s>> {
         let follows = |one: &NodeIndex, next: &NodeIndex| {
             one.0.checked_add(1) == Some(next.0) && self.takes(*one) && self.takes(*next)
         };

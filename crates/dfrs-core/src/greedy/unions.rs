@@ -37,7 +37,7 @@ pub(super) struct Unions<'a> {
 
 /// Some of the parts, as they come to together.
 #[derive(Default)]
-struct Union {
+struct GroupUnion {
     /// Their places among all.
     parts: Vec<usize>,
     takers: usize,
@@ -154,16 +154,16 @@ impl<'a> Unions<'a> {
     fn growing<'s>(
         &'s self,
         further: bool,
-        next: impl Fn(&Union) -> Option<usize> + 's,
+        next: impl Fn(&GroupUnion) -> Option<usize> + 's,
     ) -> impl Iterator<Item = Vec<usize>> + 's {
         let steps = if further { self.most_groups } else { 0 };
-        let unions = iter::successors(Some(Union::default()), move |union| {
+        let unions = iter::successors(Some(GroupUnion::default()), move |union| {
             (union.parts.len() < steps)
                 .then(|| next(union))
                 .flatten()
                 .map(|place| self.grown(union, place))
         });
-        let do_suffice = |union: &Union| {
+        let do_suffice = |union: &GroupUnion| {
             union.parts.len() > 1
                 && union.takers >= self.bounds.0
                 && sum(&union.slots) >= self.wanted
@@ -172,7 +172,7 @@ impl<'a> Unions<'a> {
     }
 
     /// Of the first groups the one that adds most tasks, and of equal ones most nodes.
-    fn next_by_gain(&self, union: &Union) -> Option<usize> {
+    fn next_by_gain(&self, union: &GroupUnion) -> Option<usize> {
         let parts = self.parts.iter().enumerate().take(PAIRED);
         let others = parts.filter(|(place, _)| !union.parts.contains(place));
         let best = others.max_by_key(|(place, part)| {
@@ -183,11 +183,11 @@ impl<'a> Unions<'a> {
         best.map(|(place, _)| place)
     }
 
-    fn grown(&self, union: &Union, place: usize) -> Union {
+    fn grown(&self, union: &GroupUnion, place: usize) -> GroupUnion {
         let part = &self.parts[place];
         let mut parts = union.parts.clone();
         parts.push(place);
-        Union {
+        GroupUnion {
             parts,
             takers: union.takers + part.takers,
             slots: merged(&union.slots, &part.slots, self.bounds.1).collect(),

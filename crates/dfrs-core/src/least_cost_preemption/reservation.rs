@@ -4,7 +4,7 @@
 use super::decision_state::DecisionState;
 use super::idle_capacity::{DeferredJobs, IDLE, IdleCapacity};
 use crate::greedy;
-use crate::leaving::Leaving;
+use crate::leaving::LeavingJobs;
 use crate::model::{Cluster, Job, JobId, Mapping, NodeIndex};
 use crate::preempt::{only_place, put};
 use crate::room::Room;
@@ -224,7 +224,7 @@ fn first_together(
                 .is_none_or(|next| *next > times[number - 1])
         })
         .collect();
-    let mut leaving = Leaving::new(state.question.cluster, job, &order, then);
+    let mut leaving = LeavingJobs::new(state.question.cluster, job, &order, then);
     let (number, found) = leaving.first_place(&numbers, state.question.stop)?;
     Some((times[number - 1], found))
 }

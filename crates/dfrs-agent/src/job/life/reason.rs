@@ -6,7 +6,7 @@ use super::Life;
 use super::leaving::Next;
 use super::phase::LifePhase;
 use super::requeued::Requeued;
-use crate::plan::moldable::to_the_minute;
+use crate::clock::to_the_minute;
 use crate::slurm::devices::text_of;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};

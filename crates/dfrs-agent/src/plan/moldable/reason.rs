@@ -3,9 +3,9 @@
 use dfrs_core::{Span, Time};
 
 use super::{Outlook, SECOND, Unfit};
+use crate::clock::to_the_minute;
 use crate::job::life::reason::counted;
 
-const MINUTE: i64 = 60 * SECOND;
 /// Further off nothing is expected: something that runs has no time limit.
 const FORESEEN: Span = Span(300 * 86_400 * SECOND);
 
@@ -39,43 +39,9 @@ pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> Stri
     }
 }
 
-/// The next full minute, as UTC: `2026-11-24T22:41Z`.
-#[must_use]
-pub(crate) fn to_the_minute(wall: Time) -> String {
-    let minutes = wall.0.saturating_add(MINUTE - 1).div_euclid(MINUTE);
-    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
-    let (year, month, day) = date(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}Z",
-        minute / 60,
-        minute % 60
-    )
-}
-
-/// The date so many days after 1 January 1970 (Howard Hinnant, `civil_from_days`).
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, (month + 2) % 12 + 1);
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_rounded_up_to_minutes() {
-        let at = |seconds| to_the_minute(Time::from_seconds(seconds));
-        assert_eq!(at(0), "1970-01-01T00:00Z");
-        assert_eq!(at(1), "1970-01-01T00:01Z");
-        assert_eq!(at(951_782_400), "2000-02-29T00:00Z");
-        assert_eq!(at(951_868_800), "2000-03-01T00:00Z");
-        assert_eq!(at(1_798_761_599), "2027-01-01T00:00Z");
-    }
 
     #[test]
     fn reason_names_the_nodes_and_the_expected_start() {
