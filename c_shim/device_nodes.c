@@ -87,7 +87,7 @@ static int is_too_much(void *record, void *argument)
 static bool fits(const trial_t *trial)
 {
 	const dfrs_details_t *details = trial->job->details;
-	const multi_core_data_t *parts = details->mc_ptr;
+	uint32_t by_socket = dfrs_tasks_per_socket(details);
 	dfrs_sizes_t sizes = dfrs_node_sizes(trial->partition);
 	uint64_t cpus = (uint64_t) trial->spread.tasks * dfrs_cpus_given(details);
 	uint64_t memory = details->pn_min_memory;
@@ -97,8 +97,7 @@ static bool fits(const trial_t *trial)
 		memory = (memory & ~MEM_PER_CPU) * cpus;
 	if ((each && (trial->spread.tasks > each)) || (most && (trial->spread.tasks > most)))
 		return false;
-	if (parts && parts->ntasks_per_socket && (parts->ntasks_per_socket < INFINITE16 - 1) &&
-	    (trial->spread.tasks > parts->ntasks_per_socket * MAX(sizes.max_sockets, 1)))
+	if (by_socket && (trial->spread.tasks > by_socket * MAX(sizes.max_sockets, 1)))
 		return false;
 	return (cpus <= sizes.max_cpus) && (memory <= sizes.max_memory);
 }

@@ -126,6 +126,8 @@ uint32_t dfrs_cpus_of_tasks(const job_record_t *job, uint32_t threads, uint32_t 
 uint32_t dfrs_memory_cpus(const dfrs_details_t *details, uint32_t threads, uint32_t cpus);
 /* --ntasks-per-node; 0: not given. */
 uint32_t dfrs_tasks_per_node(const dfrs_details_t *details);
+/* --ntasks-per-socket; 0: not given. */
+uint32_t dfrs_tasks_per_socket(const dfrs_details_t *details);
 uint32_t dfrs_tasks(const job_record_t *job);
 /* --overcommit: more tasks than CPUs. */
 bool dfrs_overcommits(const dfrs_details_t *details);
@@ -221,7 +223,7 @@ void dfrs_devices_restore(dfrs_devices_t *devices);
 /* That which the job runs in, or is planned with while it waits; NULL: none. O(nodes) for a waiting job that names
  * several, else O(1). A read lock suffices. */
 slurmctld_resv_t *dfrs_reservation(const job_record_t *job, time_t now);
-/* Has a job that names several start in one that is open and has these nodes; ESLURM_RESERVATION_INVALID: none
+/* Has a job that names several (resv_list) start in one that is open and has these nodes; ESLURM_RESERVATION_INVALID: none
  * does. Needs the write locks. */
 int dfrs_enter_reservation(job_record_t *job, bitstr_t *nodes, time_t now);
 

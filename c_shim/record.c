@@ -278,12 +278,11 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_re
 /* --ntasks-per-socket: no more on a node than one of the partition's has sockets for. */
 static void bound_by_sockets(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
-	const multi_core_data_t *parts = job->details->mc_ptr;
-	uint32_t each = parts ? parts->ntasks_per_socket : 0, max;
+	uint32_t max;
 
-	if (!each || (each >= INFINITE16 - 1) || dfrs_sized_by_nodes(job))
+	if (!dfrs_tasks_per_socket(job->details) || dfrs_sized_by_nodes(job))
 		return;
-	max = each * MAX(sizes_of(partition)->max_sockets, 1);
+	max = dfrs_tasks_per_socket(job->details) * MAX(sizes_of(partition)->max_sockets, 1);
 	if (!entry->tasks_per_node || (entry->tasks_per_node > max))
 		entry->tasks_per_node = max;
 }

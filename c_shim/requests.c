@@ -23,7 +23,7 @@ uint32_t dfrs_threads(const node_record_t *node)
 	return (slurm_conf.select_type_param & DFRS_SELECTS_CORES) ? MAX(node->tpc, 1) : 1;
 }
 
-/* Of a number of a core that users may leave open. */
+/* Of a number of a core, or of a socket, that users may leave open. */
 static uint32_t asked_of_core(uint16_t number, uint32_t open)
 {
 	return (!number || (number == NO_VAL16) || (number == INFINITE16)) ? open : number;
@@ -83,6 +83,13 @@ uint32_t dfrs_tasks_per_node(const dfrs_details_t *details)
 	uint16_t tasks = details->ntasks_per_node;
 
 	return ((tasks == NO_VAL16) || (tasks == INFINITE16)) ? 0 : tasks;
+}
+
+uint32_t dfrs_tasks_per_socket(const dfrs_details_t *details)
+{
+	const multi_core_data_t *parts = details->mc_ptr;
+
+	return parts ? asked_of_core(parts->ntasks_per_socket, 0) : 0;
 }
 
 bool dfrs_overcommits(const dfrs_details_t *details)

@@ -130,8 +130,6 @@ int dfrs_enter_reservation(job_record_t *job, bitstr_t *nodes, time_t now)
 {
 	search_t search = { .job = job, .now = now, .nodes = nodes };
 
-	if (!job->resv_list)
-		return SLURM_SUCCESS;
 	(void) list_for_each_ro(job->resv_list, holds_all, &search);
 	if (!search.best)
 		return ESLURM_RESERVATION_INVALID;

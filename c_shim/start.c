@@ -96,14 +96,25 @@ static bool within_limits(job_record_t *job, const layout_t *layout)
 	return dfrs_within_limits(job, &amounts);
 }
 
-/* Of a job that names several reservations, that which has its nodes. */
-static int enter_reservation(job_record_t *job, const layout_t *layout, time_t now)
+/* Its nodes; the caller frees them. */
+static bitstr_t *nodes_of(const layout_t *layout)
 {
 	bitstr_t *nodes = bit_alloc(node_record_count);
-	int rc;
 
 	for (uint32_t i = 0; i < layout->count; i++)
 		bit_set(nodes, layout->allocs[i].node);
+	return nodes;
+}
+
+/* Of a job that names several reservations, that which has its nodes. */
+static int enter_reservation(job_record_t *job, const layout_t *layout, time_t now)
+{
+	bitstr_t *nodes;
+	int rc;
+
+	if (!job->resv_list)
+		return SLURM_SUCCESS;
+	nodes = nodes_of(layout);
 	rc = dfrs_enter_reservation(job, nodes, now);
 	FREE_NULL_BITMAP(nodes);
 	return rc;
@@ -197,10 +208,8 @@ static request_t skeleton(const layout_t *layout, const dfrs_details_t *details,
 		.orig_cpus_per_task = 1, /* no DefCpuPerGPU */
 	};
 
-	request.exc_node_bitmap = bit_alloc(node_record_count);
-	bit_set_all(request.exc_node_bitmap);
-	for (uint32_t i = 0; i < layout->count; i++)
-		bit_clear(request.exc_node_bitmap, layout->allocs[i].node);
+	request.exc_node_bitmap = nodes_of(layout);
+	bit_not(request.exc_node_bitmap);
 	if (user->exc_node_bitmap)
 		bit_or(request.exc_node_bitmap, user->exc_node_bitmap);
 	return request;

@@ -163,3 +163,18 @@ wait_for_nodes() {
 	in_cluster controller sinfo --Node --long >&2 || true
 	die "after $second s the nodes are not all idle; see: DFRS_PROJECT=$project docker/shell, /var/log/slurm"
 }
+
+# change_hosts SCRIPT [ARGUMENT...]: runs a bash script in each container of Slurm's, starts all daemons again, and waits
+# until all nodes are idle. slurmctld is down meanwhile, as it would take nodes out whose slurmd knows other devices
+# than it does.
+change_hosts() {
+	local count number host hosts=()
+	# It is in a container's environment.
+	count=$(in_cluster controller printenv DFRS_NODES) || die "there is no cluster '$project'; run docker/up"
+	for number in $(seq "$count"); do hosts+=("n$number"); done
+	in_cluster controller /opt/cluster/service slurmctld stop
+	for host in controller "${hosts[@]}"; do in_cluster "$host" bash -euc "$1" change "${@:2}"; done
+	for host in "${hosts[@]}"; do in_cluster "$host" /opt/cluster/service slurmd restart; done
+	in_cluster controller /opt/cluster/service slurmctld start
+	wait_for_nodes "$count"
+}

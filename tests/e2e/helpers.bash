@@ -207,19 +207,13 @@ close_partition() {
 	reconfigure
 }
 
-# configure_nodes LINE...: slurm.conf's lines about nodes, on all hosts. slurmctld is down meanwhile: it would take
-# nodes out whose slurmd knows other devices than it.
+# configure_nodes LINE...: slurm.conf's lines about nodes, on all hosts.
 configure_nodes() {
-	local host ready
-	for host in controller n1 n2 n3 n4; do
-		in_cluster "$host" sh -c 'printf "%s\n" "$@" >/etc/slurm/nodes.conf' sh "$@"
-	done
+	local ready
 	ready=$(times_ready)
-	controller /opt/cluster/service slurmctld stop
-	for host in n1 n2 n3 n4; do in_cluster "$host" /opt/cluster/service slurmd restart; done
-	controller /opt/cluster/service slurmctld start
+	# shellcheck disable=SC2016 # expanded in the container
+	change_hosts 'printf "%s\n" "$@" >/etc/slurm/nodes.conf' "$@"
 	wait_until 60 was_ready_more_often_than "$ready"
-	wait_for_idle_nodes 60
 }
 
 # with_scheduler FILE: restarts slurmctld with this scheduler.conf.

@@ -78,6 +78,7 @@ mod question;
 mod remap;
 mod room;
 mod roster;
+mod shared_list;
 mod space;
 mod staged_changes;
 mod stop;
@@ -113,6 +114,7 @@ pub use policy::{
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};
 pub use roster::Roster;
+pub use shared_list::SharedList;
 pub use stop::Stopped;
 pub use together::{NodeGroups, Together};
 pub use units::{Amount, Bytes, Cores, Span, Time, Weight, Yield};

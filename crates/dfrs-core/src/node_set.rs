@@ -1,17 +1,17 @@
 //! Sets of nodes that many jobs share.
 
-use std::cmp::Ordering;
 use std::ops::Deref;
-use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::node_index::NodeIndex;
+use crate::shared_list::SharedList;
 
 /// Some nodes, ascending and each once. A clone is the same set and takes no memory of its own: of
 /// thousands of jobs that may use the same thousands of nodes, the list is there once.
-#[derive(Clone, Debug, Default)]
-pub struct NodeSet(Arc<[NodeIndex]>);
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct NodeSet(SharedList<NodeIndex>);
 
 impl NodeSet {
     /// Whether the node is in it. O(log n).
@@ -36,7 +36,7 @@ impl NodeSet {
     #[must_use]
     #[inline]
     pub fn is_shared_with(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        self.0.is_shared_with(&other.0)
     }
 }
 
@@ -54,37 +54,6 @@ impl FromIterator<NodeIndex> for NodeSet {
         nodes.sort_unstable();
         nodes.dedup();
         Self(nodes.into())
-    }
-}
-
-impl Ord for NodeSet {
-    /// As lists are ordered. O(1) for clones.
-    fn cmp(&self, other: &Self) -> Ordering {
-        if self.is_shared_with(other) {
-            return Ordering::Equal;
-        }
-        self.0.cmp(&other.0)
-    }
-}
-
-impl PartialOrd for NodeSet {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for NodeSet {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for NodeSet {}
-
-impl Serialize for NodeSet {
-    /// As the list that it is.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.as_ref().serialize(serializer)
     }
 }
 

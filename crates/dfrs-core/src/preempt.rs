@@ -356,16 +356,11 @@ pub(crate) fn mark(
             return None;
         }
         let running = &cluster.jobs[victim];
-        let Some(mapping) = running
-            .running_on()
-            .filter(|_| can_pause(question, swap, running))
-        else {
+        let Some(mapping) = pausable_on(question, swap, running) else {
             continue;
         };
         usage.remove(running, mapping);
-        if running.mobility == Mobility::Park {
-            swap.add(running, mapping);
-        }
+        count_parked(swap, running, mapping);
         marked.push(victim);
         for node in mapping.nodes().filter(|node| job.layout.allows(*node)) {
             room.update(usage, node);
@@ -378,6 +373,18 @@ pub(crate) fn mark(
         }
     }
     None
+}
+
+/// Where the job runs, if it may be paused there.
+fn pausable_on<'a>(question: Question<'_>, swap: &SwapUsage, job: &'a Job) -> Option<&'a Mapping> {
+    job.running_on().filter(|_| can_pause(question, swap, job))
+}
+
+/// Adds what a job holds of the swap that is paused there.
+fn count_parked(swap: &mut SwapUsage, job: &Job, mapping: &Mapping) {
+    if job.mobility == Mobility::Park {
+        swap.add(job, mapping);
+    }
 }
 
 /// As [`mark`], for a job with a rule about which nodes it may have together.
@@ -396,12 +403,8 @@ fn mark_fewest(
             return None;
         }
         let running = &cluster.jobs[victim];
-        if let Some(mapping) = running.running_on()
-            && can_pause(question, &with_all, running)
-        {
-            if running.mobility == Mobility::Park {
-                with_all.add(running, mapping);
-            }
+        if let Some(mapping) = pausable_on(question, &with_all, running) {
+            count_parked(&mut with_all, running, mapping);
             order.push((victim, mapping));
         }
     }
@@ -410,10 +413,7 @@ fn mark_fewest(
         LeavingJobs::new(cluster, job, &order, usage).first_place(&numbers, stop)?;
     order.truncate(number);
     for (victim, mapping) in &order {
-        let running = &cluster.jobs[*victim];
-        if running.mobility == Mobility::Park {
-            swap.add(running, mapping);
-        }
+        count_parked(swap, &cluster.jobs[*victim], mapping);
     }
     let marked = order.into_iter().map(|(victim, _)| victim).collect();
     Some((marked, found))

@@ -23,10 +23,10 @@ use crate::yields::smallest_yield;
 ///
 /// What cannot move is pinned: jobs that are locked, that can only be parked or nothing at all,
 /// that have tasks on a draining node, that cannot keep the ceiling on load, or that the grace
-/// period protects, or that have rules about which nodes they may have together; parked jobs come back in place or not at all. A job that cannot be paused is
-/// never dropped, and neither is one whose work would be lost (Restart). A waiting job that would
-/// not fit even alone beside what must stay is left out, so that no job is dropped for it, and so
-/// is one that cannot keep the ceiling.
+/// period protects, or that have rules about which nodes they may have together; parked jobs come
+/// back in place or not at all. A job that cannot be paused is never dropped, and neither is one
+/// whose work would be lost (Restart). A waiting job that would not fit even alone beside what must
+/// stay is left out, so that no job is dropped for it, and so is one that cannot keep the ceiling.
 ///
 /// If the budget does not allow so many moves, those that it allows are chosen by lowest priority,
 /// and the remap is computed again with all other running jobs in place.

@@ -1,18 +1,14 @@
 //! Rules about which nodes a job may have together.
 
-use std::cmp::Ordering;
-use std::ops::Deref;
-use std::sync::Arc;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::mapping::Mapping;
 use crate::node_index::NodeIndex;
 use crate::node_set::NodeSet;
+use crate::shared_list::SharedList;
 
-/// Sets of nodes, no node in two of them. A clone is the same sets and takes no memory of its own.
-#[derive(Clone, Debug, Default)]
-pub struct NodeGroups(Arc<[NodeSet]>);
+/// Sets of nodes, no node in two of them.
+pub type NodeGroups = SharedList<NodeSet>;
 
 /// Which nodes a job may have together; with one node it keeps any rule. Nodes that are in no group
 /// are not for the job.
@@ -35,12 +31,18 @@ impl Together {
         }
     }
 
+    /// Which group the node is in. O(groups × log n).
+    fn group_of(&self, node: NodeIndex) -> Option<usize> {
+        let mut groups = self.groups().iter();
+        groups.position(|group| group.contains(node))
+    }
+
     /// Whether the job keeps the rule where these tasks are. O(groups × log n + runs × log n).
     #[must_use]
     pub fn allows(&self, mapping: &Mapping) -> bool {
         let used: Vec<usize> = mapping
             .nodes()
-            .filter_map(|node| self.groups().position_of(node))
+            .filter_map(|node| self.group_of(node))
             .collect();
         if mapping.node_count() <= 1 {
             return true;
@@ -63,70 +65,6 @@ fn follow_each_other(mapping: &Mapping) -> bool {
         .nodes()
         .zip(next)
         .all(|(node, next)| node.0.checked_add(1) == Some(next.0))
-}
-
-impl NodeGroups {
-    /// Which group the node is in. O(groups × log n).
-    fn position_of(&self, node: NodeIndex) -> Option<usize> {
-        self.iter().position(|group| group.contains(node))
-    }
-
-    /// Whether both are one list in memory.
-    #[must_use]
-    pub fn is_shared_with(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Deref for NodeGroups {
-    type Target = [NodeSet];
-
-    fn deref(&self) -> &[NodeSet] {
-        &self.0
-    }
-}
-
-impl FromIterator<NodeSet> for NodeGroups {
-    fn from_iter<T: IntoIterator<Item = NodeSet>>(groups: T) -> Self {
-        Self(groups.into_iter().collect())
-    }
-}
-
-impl Ord for NodeGroups {
-    /// As lists are ordered. O(1) for clones.
-    fn cmp(&self, other: &Self) -> Ordering {
-        if self.is_shared_with(other) {
-            return Ordering::Equal;
-        }
-        self.0.cmp(&other.0)
-    }
-}
-
-impl PartialOrd for NodeGroups {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for NodeGroups {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for NodeGroups {}
-
-impl Serialize for NodeGroups {
-    /// As the list of lists that it is.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.as_ref().serialize(serializer)
-    }
-}
-
-impl<'a> Deserialize<'a> for NodeGroups {
-    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
-    }
 }
 
 #[cfg(test)]

@@ -6,15 +6,21 @@ use super::*;
 use crate::pass::act::MAX_STARTS;
 use crate::publish::live_journal::{BY_OTHERS, LiveJournal};
 
-#[test]
-fn journal_has_the_nodes_of_each_start_when_jobs_are_more_than_one_pass_starts() {
+/// A cluster to which so many jobs were submitted, and its journal.
+fn with_jobs(count: u32) -> (TestCluster, FakeJournal) {
     let mut cluster = TestCluster::new(MAX_STARTS);
     let written = FakeJournal::default();
     let agent = &mut cluster.agent;
     agent.publisher.journal = Some(LiveJournal::resume(written.writer(), &mut agent.ledger));
-    for id in 1..=2 * MAX_STARTS + 1 {
+    for id in 1..=count {
         cluster.submit(job(id, 1));
     }
+    (cluster, written)
+}
+
+#[test]
+fn journal_has_the_nodes_of_each_start_when_jobs_are_more_than_one_pass_starts() {
+    let (mut cluster, written) = with_jobs(2 * MAX_STARTS + 1);
     cluster.run(5);
     let mut starts = 0;
     for (line, event) in written.events() {
@@ -33,13 +39,7 @@ fn journal_has_the_nodes_of_each_start_when_jobs_are_more_than_one_pass_starts()
 
 #[test]
 fn journal_has_the_start_of_a_job_that_has_ended_by_the_next_look() {
-    let mut cluster = TestCluster::new(MAX_STARTS);
-    let written = FakeJournal::default();
-    let agent = &mut cluster.agent;
-    agent.publisher.journal = Some(LiveJournal::resume(written.writer(), &mut agent.ledger));
-    for id in 1..=2 * MAX_STARTS {
-        cluster.submit(job(id, 1));
-    }
+    let (mut cluster, written) = with_jobs(2 * MAX_STARTS);
     cluster.run_with(1, 1);
     let started = |id: &u32| cluster.state(*id) == ObservedState::Running;
     let started: Vec<u32> = (1..=2 * MAX_STARTS).filter(started).collect();
