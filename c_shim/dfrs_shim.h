@@ -124,6 +124,8 @@ typedef struct {
 	 * it off only if it gets whole nodes, or where less is left than one of its tasks needs.
 	 * dfrs_job_start() fails if they do not do for another reason. */
 	uint32_t eligible;
+	/* --prefer, if its features are plain: 1 + position in dfrs_snapshot_t.sets of nodes of its partition; 0: none */
+	uint32_t preferred;
 	/* Offsets into dfrs_snapshot_t.strings. partition: the one of DFRS's that it is or may be
 	 * in, the first if it waits in several. */
 	uint32_t partition, comment;
@@ -163,6 +165,7 @@ typedef struct {
 	uint32_t name; /* offset into strings */
 	uint32_t leaf; /* the address of its leaf switch, likewise; 0: Slurm knows none (topology/tree has them) */
 	uint32_t device_offset, device_count; /* dfrs_snapshot_t.devices */
+	uint32_t weight; /* of nodes that do, those of the lowest are taken first */
 	uint64_t memory; /* MiB that jobs may use */
 	uint64_t allocated_memory; /* MiB that Slurm counts as used on it, by all jobs */
 } dfrs_node_t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * eligible.c - which nodes of its partition a job may use: --exclude, --nodelist, plain --constraint,
- * what each node has to have, reservations.
+ * what each node has to have, reservations. Which it prefers: --prefer.
  */
 #include "look.h"
 
@@ -351,7 +351,7 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 		bit_and_not(nodes, details->exc_node_bitmap);
 	if (details->req_node_bitmap)
 		bit_and(nodes, details->req_node_bitmap);
-	if (details->feature_list && dfrs_plain_features(details))
+	if (details->feature_list && dfrs_plain_features(details->feature_list))
 		keep_features(nodes, details->feature_list);
 	keep_equipped(nodes, details);
 	leave_out_reserved(nodes, &cores, &partition->fixed, obstacles.fixed, partition, job, own);
@@ -361,5 +361,30 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 	FREE_NULL_BITMAP(cores);
 	if (own && own->node_bitmap && !(own->flags & RESERVE_FLAG_FLEX))
 		bit_and(nodes, own->node_bitmap);
+	return nodes;
+}
+
+/* --- preference ------------------------------------------------------------------------------------------- */
+
+bool dfrs_preferred_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			const job_record_t *job, uint64_t *key)
+{
+	const dfrs_details_t *details = job->details;
+	uint64_t digest;
+
+	if (!partition->record->node_bitmap || !details->prefer_list ||
+	    !dfrs_plain_features(details->prefer_list))
+		return false;
+	digest = dfrs_digest_text(partition->digest, details->prefer);
+	*key = digest ? digest : 1;
+	return true;
+}
+
+bitstr_t *dfrs_preferred_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			       const job_record_t *job)
+{
+	bitstr_t *nodes = bit_copy(partition->record->node_bitmap);
+
+	keep_features(nodes, job->details->prefer_list);
 	return nodes;
 }

@@ -142,7 +142,7 @@ uint32_t dfrs_unsupported(const job_record_t *job);
 /* In words; NULL for 0. */
 const char *dfrs_unsupported_text(uint32_t number);
 /* Whether --constraint is not given or no more than names joined by & and |. */
-bool dfrs_plain_features(const dfrs_details_t *details);
+bool dfrs_plain_features(dfrs_list_t features);
 /* Whether the job's record stands for one job, not for (the rest of) an array. */
 bool dfrs_single_record(const job_record_t *job);
 /* MiB that jobs may use on a node. */

@@ -83,6 +83,11 @@ bool dfrs_eligible_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition
 /* These nodes; the caller frees them. */
 bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
 			      const job_record_t *job);
+/* Likewise, whether it prefers some nodes of its partition, and which. */
+bool dfrs_preferred_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			const job_record_t *job, uint64_t *key);
+bitstr_t *dfrs_preferred_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			       const job_record_t *job);
 
 /* See dfrs_job_t.free_until. */
 time_t dfrs_free_until(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
@@ -125,7 +130,7 @@ typedef struct {
 	uint64_t digest;
 } dfrs_stamp_t;
 
-/* Of the jobs with one key of dfrs_eligible_key(). */
+/* Of the jobs with one key of dfrs_eligible_key() or dfrs_preferred_key(). */
 typedef struct {
 	uint64_t key; /* 0: a free entry */
 	uint64_t digest; /* of the nodes; 0: not known yet */

@@ -28,6 +28,8 @@ void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index)
 	entry->all_cpus = node->cpus_efctv ? node->cpus_efctv : node->cpus;
 	entry->cpus = entry->all_cpus;
 	entry->memory = dfrs_node_memory(node);
+	/* Slurm goes by this: node->weight is only kept for its state file. */
+	entry->weight = node->config_ptr ? node->config_ptr->weight : 0;
 	if (dfrs_select_ready())
 		entry->allocated_memory = dfrs_select_memory(index);
 }

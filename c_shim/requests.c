@@ -177,10 +177,9 @@ static int is_grouped(void *record, void *argument)
 	return dfrs_feature_grouped(record);
 }
 
-bool dfrs_plain_features(const dfrs_details_t *details)
+bool dfrs_plain_features(dfrs_list_t features)
 {
-	return !details->feature_list ||
-	       !list_find_first_ro(details->feature_list, is_grouped, NULL);
+	return !features || !list_find_first_ro(features, is_grouped, NULL);
 }
 
 uint64_t dfrs_node_memory(const node_record_t *node)

@@ -236,44 +236,60 @@ static void add_set(builder_t *builder, dfrs_class_t *class, const bitstr_t *nod
 	class->set = out->set_count;
 }
 
-/* What the job may use; NULL: all of its partition. Jobs with one key have one class. */
-static dfrs_class_t *class_of(builder_t *builder, const dfrs_scoped_t *partition,
-			      const job_record_t *job)
+/* Some nodes of its partition that matter to a job. */
+typedef struct {
+	/* False: all. Jobs with one key have the same ones. */
+	bool (*key)(const dfrs_scope_t *scope, const dfrs_scoped_t *partition, const job_record_t *job,
+		    uint64_t *key);
+	/* The caller frees them. */
+	bitstr_t *(*nodes)(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
+			   const job_record_t *job);
+} choice_t;
+
+static const choice_t eligible = { dfrs_eligible_key, dfrs_eligible_nodes };
+static const choice_t preferred = { dfrs_preferred_key, dfrs_preferred_nodes };
+
+/* NULL: all of its partition. Jobs with one key have one class. */
+static dfrs_class_t *class_of(builder_t *builder, const choice_t *choice,
+			      const dfrs_scoped_t *partition, const job_record_t *job)
 {
 	dfrs_class_t *class;
 	bitstr_t *nodes;
 	uint64_t key;
 
-	if (!job->details || !dfrs_eligible_key(&builder->scope, partition, job, &key))
+	if (!job->details || !choice->key(&builder->scope, partition, job, &key))
 		return NULL;
 	class = dfrs_view_class(builder->view, key);
 	if (!class) {
 		builder->no_memory = true;
 	} else if (!class->digest) {
-		nodes = dfrs_eligible_nodes(&builder->scope, partition, job);
+		nodes = choice->nodes(&builder->scope, partition, job);
 		class->digest = dfrs_digest_bits(DFRS_DIGEST_START, nodes) | 1;
 		FREE_NULL_BITMAP(nodes);
 	}
 	return class;
 }
 
-static void add_eligible(builder_t *builder, dfrs_job_t *entry, const dfrs_scoped_t *partition,
-			 const job_record_t *job, dfrs_class_t *class)
+/* The position of their set in the snapshot, and 1; 0: there is no class. */
+static uint32_t set_of(builder_t *builder, const choice_t *choice, const dfrs_scoped_t *partition,
+		       const job_record_t *job, dfrs_class_t *class)
 {
 	bitstr_t *nodes;
 
+	if (!class)
+		return 0;
 	if (!class->set) {
-		nodes = dfrs_eligible_nodes(&builder->scope, partition, job);
+		nodes = choice->nodes(&builder->scope, partition, job);
 		add_set(builder, class, nodes);
 		FREE_NULL_BITMAP(nodes);
 	}
-	entry->eligible = class->set;
+	return class->set;
 }
 
 /* --- jobs -------------------------------------------------------------------------------------- */
 
 static void add_job(builder_t *builder, dfrs_job_t *entry, dfrs_scoped_t *partition,
-		    const job_record_t *job, dfrs_class_t *class)
+		    const job_record_t *job, dfrs_class_t *may, dfrs_class_t *prefers)
 {
 	dfrs_snapshot_t *out = builder->out;
 
@@ -286,8 +302,8 @@ static void add_job(builder_t *builder, dfrs_job_t *entry, dfrs_scoped_t *partit
 	entry->device_offset = out->device_count;
 	dfrs_devices_asked(job, add_device, builder);
 	entry->device_count = out->device_count - entry->device_offset;
-	if (class)
-		add_eligible(builder, entry, partition, job, class);
+	entry->eligible = set_of(builder, &eligible, partition, job, may);
+	entry->preferred = set_of(builder, &preferred, partition, job, prefers);
 	if (RESERVE(builder, out->jobs, out->job_count, 1, builder->job_room))
 		out->jobs[out->job_count++] = *entry;
 }
@@ -295,7 +311,7 @@ static void add_job(builder_t *builder, dfrs_job_t *entry, dfrs_scoped_t *partit
 static void look_at_job(builder_t *builder, const job_record_t *job)
 {
 	dfrs_scoped_t *partition = NULL;
-	dfrs_class_t *class = NULL;
+	dfrs_class_t *may = NULL, *prefers = NULL;
 	dfrs_stamp_t *stamp;
 	dfrs_job_t entry;
 	uint64_t digest;
@@ -308,19 +324,22 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 	dfrs_record_job(&entry, job, partition, builder->scope.now);
 	entry.free_until = dfrs_free_until(&builder->scope, partition, job);
 	entry.reservation_end = dfrs_reservation_end(&builder->scope, job);
-	if (entry.state != DFRS_JOB_ENDED)
-		class = class_of(builder, partition, job);
+	if (entry.state != DFRS_JOB_ENDED) {
+		may = class_of(builder, &eligible, partition, job);
+		prefers = class_of(builder, &preferred, partition, job);
+	}
 	digest = dfrs_digest_bytes(partition->digest, &entry, sizeof(entry));
 	digest = dfrs_digest_bytes(digest, job->comment ? job->comment : "", comment_length(job));
 	digest = digest_of_places(digest, &entry, job);
 	dfrs_devices_asked(job, digest_device, &digest);
-	digest = dfrs_digest(digest, class ? class->digest : 0) | 1;
+	digest = dfrs_digest(digest, may ? may->digest : 0);
+	digest = dfrs_digest(digest, prefers ? prefers->digest : 0) | 1;
 	builder->out->jobs_seen++;
 	stamp = dfrs_view_stamp(builder->view, job->job_id);
 	if (!stamp)
 		builder->no_memory = true;
 	else if (stamp->digest != digest)
-		add_job(builder, &entry, partition, job, class);
+		add_job(builder, &entry, partition, job, may, prefers);
 	if (stamp)
 		stamp->digest = digest;
 }

@@ -185,7 +185,7 @@ FORM(some_nodes)
 
 FORM(grouped_features)
 {
-	return !dfrs_plain_features(details);
+	return !dfrs_plain_features(details->feature_list);
 }
 
 /* The first that applies is shown. */

@@ -103,6 +103,7 @@ pub struct dfrs_job_t {
     pub device_offset: u32,
     pub device_count: u32,
     pub eligible: u32,
+    pub preferred: u32,
     pub partition: u32,
     pub comment: u32,
     pub partition_minutes: u32,
@@ -171,12 +172,14 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_job_t, device_count) - 104usize];
     ["Offset of field: dfrs_job_t::eligible"]
         [::std::mem::offset_of!(dfrs_job_t, eligible) - 108usize];
+    ["Offset of field: dfrs_job_t::preferred"]
+        [::std::mem::offset_of!(dfrs_job_t, preferred) - 112usize];
     ["Offset of field: dfrs_job_t::partition"]
-        [::std::mem::offset_of!(dfrs_job_t, partition) - 112usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition) - 116usize];
     ["Offset of field: dfrs_job_t::comment"]
-        [::std::mem::offset_of!(dfrs_job_t, comment) - 116usize];
+        [::std::mem::offset_of!(dfrs_job_t, comment) - 120usize];
     ["Offset of field: dfrs_job_t::partition_minutes"]
-        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 120usize];
+        [::std::mem::offset_of!(dfrs_job_t, partition_minutes) - 124usize];
     ["Offset of field: dfrs_job_t::memory"][::std::mem::offset_of!(dfrs_job_t, memory) - 128usize];
     ["Offset of field: dfrs_job_t::submit_time"]
         [::std::mem::offset_of!(dfrs_job_t, submit_time) - 136usize];
@@ -209,6 +212,7 @@ pub struct dfrs_node_t {
     pub leaf: u32,
     pub device_offset: u32,
     pub device_count: u32,
+    pub weight: u32,
     pub memory: u64,
     pub allocated_memory: u64,
 }
@@ -229,6 +233,7 @@ const _: () = {
         [::std::mem::offset_of!(dfrs_node_t, device_offset) - 28usize];
     ["Offset of field: dfrs_node_t::device_count"]
         [::std::mem::offset_of!(dfrs_node_t, device_count) - 32usize];
+    ["Offset of field: dfrs_node_t::weight"][::std::mem::offset_of!(dfrs_node_t, weight) - 36usize];
     ["Offset of field: dfrs_node_t::memory"][::std::mem::offset_of!(dfrs_node_t, memory) - 40usize];
     ["Offset of field: dfrs_node_t::allocated_memory"]
         [::std::mem::offset_of!(dfrs_node_t, allocated_memory) - 48usize];

@@ -81,6 +81,7 @@ impl<'a> Arrays<'a> {
             memory: raw.memory,
             allocated_memory_mib: raw.allocated_memory,
             devices: self.devices_of_node(raw),
+            weight: raw.weight,
             leaf_switch: (raw.leaf > 0).then(|| self.text(raw.leaf).into()),
         }
     }
@@ -164,7 +165,10 @@ impl<'a> Arrays<'a> {
 
     fn request(&self, raw: &bindings::dfrs_job_t, sets: &[Arc<[u32]>]) -> Request {
         let flag = |flag: u32| raw.flags & flag != 0;
-        let eligible = (raw.eligible as usize).checked_sub(1);
+        let set = |one_based: u32| {
+            let position = (one_based as usize).checked_sub(1);
+            position.and_then(|position| sets.get(position).cloned())
+        };
         Request {
             tasks: raw.tasks,
             cpus_per_task: raw.cpus_per_task,
@@ -180,7 +184,8 @@ impl<'a> Arrays<'a> {
             exclusive_user: flag(bindings::DFRS_JOB_EXCLUSIVE_USER),
             mcs_label: raw.label,
             unsupported: (raw.unsupported > 0).then(|| self.text(raw.unsupported_text).into()),
-            eligible: eligible.and_then(|position| sets.get(position).cloned()),
+            eligible: set(raw.eligible),
+            preferred: set(raw.preferred),
             contiguous: flag(bindings::DFRS_JOB_CONTIGUOUS),
             switches: raw.switches,
             switch_wait_seconds: raw.switch_seconds,

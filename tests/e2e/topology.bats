@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Jobs that want nodes next to each other, or on few switches: n1 and n3 are at one switch, n2 and n4 at another.
+# Jobs that want nodes next to each other or on few switches, and which nodes are preferred: n1 and n3 are at one
+# switch, n2 and n4 at another.
 # shellcheck disable=SC2154 # until_finished is in helpers.bash
 
 load helpers
@@ -77,4 +78,26 @@ wants() { submit --nodes=2 --ntasks=2 --mem=200 --comment=dfrs:never "$@" -- "$u
 	wait_for_state "$job" RUNNING 60
 	[ "$(nodes_of "$job")" = "n[2-3]" ]
 	[ "$(seconds_until_start "$job")" -ge 19 ]
+}
+
+@test "job has nodes at one switch without asking for it, while CPU is idle there" {
+	local job
+	job=$(wants)
+	wait_for_state "$job" RUNNING 30
+	[ "$(nodes_of "$job")" = "n[1,3]" ]
+}
+
+@test "nodes of lower weight are taken first, and those that a job prefers before them" {
+	local by_weight preferring
+	controller scontrol update NodeName=n[1-3] Weight=5
+	controller scontrol update NodeName=n2 AvailableFeatures=large ActiveFeatures=large
+	# One after the other, so that CPU is idle on all nodes.
+	by_weight=$(submit --ntasks=1 --mem=50 --comment=dfrs:never -- "$until_finished")
+	wait_for_state "$by_weight" RUNNING 30
+	preferring=$(submit --ntasks=1 --mem=50 --prefer=large --comment=dfrs:never -- "$until_finished")
+	wait_for_state "$preferring" RUNNING 30
+	controller scontrol update NodeName=n[1-3] Weight=1
+	controller scontrol update NodeName=n2 AvailableFeatures= ActiveFeatures=
+	[ "$(nodes_of "$by_weight")" = n4 ]
+	[ "$(nodes_of "$preferring")" = n2 ]
 }

@@ -16,6 +16,17 @@ static void print_devices(FILE *out, const dfrs_snapshot_t *snapshot, uint32_t o
 	}
 }
 
+static void print_set(FILE *out, const dfrs_snapshot_t *snapshot, const char *what, uint32_t number)
+{
+	const dfrs_node_set_t *set = &snapshot->sets[number - 1];
+
+	if (!number)
+		return;
+	fprintf(out, "%s", what);
+	for (uint32_t i = 0; i < set->count; i++)
+		fprintf(out, " %u", snapshot->indexes[set->offset + i]);
+}
+
 static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 {
 	char *text = NULL;
@@ -40,13 +51,8 @@ static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 			place->memory);
 	}
 	print_devices(out, snapshot, job->device_offset, job->device_count);
-	if (job->eligible) {
-		const dfrs_node_set_t *set = &snapshot->sets[job->eligible - 1];
-
-		fprintf(out, "; only");
-		for (uint32_t i = 0; i < set->count; i++)
-			fprintf(out, " %u", snapshot->indexes[set->offset + i]);
-	}
+	print_set(out, snapshot, "; only", job->eligible);
+	print_set(out, snapshot, "; prefers", job->preferred);
 	fclose(out);
 	return text;
 }
@@ -79,8 +85,8 @@ static void take_in_nodes(known_t *known, const dfrs_snapshot_t *snapshot)
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 
-		fprintf(out, "%s state %u cpus %u memory %" PRIu64 " of %" PRIu64, snapshot->strings + node->name,
-			node->state, node->cpus, node->allocated_memory, node->memory);
+		fprintf(out, "%s state %u cpus %u weight %u memory %" PRIu64 " of %" PRIu64, snapshot->strings + node->name,
+			node->state, node->cpus, node->weight, node->allocated_memory, node->memory);
 		print_devices(out, snapshot, node->device_offset, node->device_count);
 		fclose(out);
 		if (equal(known->nodes[node->index], text))

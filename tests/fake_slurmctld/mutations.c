@@ -221,7 +221,9 @@ static void free_job(job_record_t *job)
 		FREE_NULL_BITMAP(job->details->exc_node_bitmap);
 		FREE_NULL_BITMAP(job->details->req_node_bitmap);
 		FREE_NULL_LIST(job->details->feature_list);
+		FREE_NULL_LIST(job->details->prefer_list);
 		xfree(job->details->features);
+		xfree(job->details->prefer);
 		xfree(job->details->mc_ptr);
 	}
 	xfree(job->details);
@@ -280,19 +282,19 @@ static void begin_step(job_record_t *job)
 	list_append(job->step_list, step);
 }
 
-static void set_features(job_record_t *job)
+void set_features(char **text, dfrs_list_t *list)
 {
 	const char *names[] = { "fast", "large", "none" };
 	job_feature_t *feature = xmalloc(sizeof(*feature));
 
-	FREE_NULL_LIST(job->details->feature_list);
-	xfree(job->details->features);
+	FREE_NULL_LIST(*list);
+	xfree(*text);
 	feature->name = xstrdup(names[below(3)]);
 	feature->op_code = FEATURE_OP_END;
 	feature->paren = !below(6);
-	job->details->features = xstrdup_printf(feature->paren ? "(%s)" : "%s", feature->name);
-	job->details->feature_list = list_create(NULL);
-	list_append(job->details->feature_list, feature);
+	*text = xstrdup_printf(feature->paren ? "(%s)" : "%s", feature->name);
+	*list = list_create(NULL);
+	list_append(*list, feature);
 }
 
 static void wait_in_several(job_record_t *job)
@@ -360,7 +362,7 @@ static void edit_request(job_record_t *job)
 {
 	dfrs_details_t *details = job->details;
 
-	switch (below(18)) {
+	switch (below(19)) {
 	case 0: details->num_tasks = below(5); break;
 	case 1: details->cpus_per_task = below(5); break;
 	case 2: details->ntasks_per_node = below(3); break;
@@ -370,7 +372,7 @@ static void edit_request(job_record_t *job)
 	case 6: details->pn_min_memory ^= MEM_PER_CPU; break;
 	case 7: details->contiguous ^= 1; break;
 	case 8: details->whole_node ^= 1; break;
-	case 9: set_features(job); break;
+	case 9: set_features(&details->features, &details->feature_list); break;
 	case 10:
 		FREE_NULL_BITMAP(details->exc_node_bitmap);
 		details->exc_node_bitmap = below(3) ? some_nodes() : NULL;
@@ -388,6 +390,7 @@ static void edit_request(job_record_t *job)
 		break;
 	case 16: edit_devices_of_job(job); break;
 	case 17: job->req_switch = below(3); break;
+	case 18: set_features(&details->prefer, &details->prefer_list); break;
 	}
 }
 
@@ -513,7 +516,7 @@ static void edit_cluster(void)
 	uint32_t node = below(node_record_count);
 	node_record_t *record = node_record_table_ptr[node];
 
-	switch (below(12)) {
+	switch (below(13)) {
 	case 0: allocated_memory[node] = below(3) * 1000; break;
 	case 1: flip(avail_node_bitmap, node); break;
 	case 2: flip(up_node_bitmap, node); break;
@@ -529,6 +532,10 @@ static void edit_cluster(void)
 	case 9: some_partition()->max_cpus_per_node = below(3) ? below(40) : INFINITE; break;
 	case 10: record->tpc = below(4); break;
 	case 11: edit_devices_of_node(record); break;
+	case 12:
+		record->config_ptr = list_peek(config_list);
+		record->config_ptr->weight = below(4);
+		break;
 	}
 }
 

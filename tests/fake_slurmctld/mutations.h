@@ -23,6 +23,8 @@ uint32_t below(uint32_t end);
 /* Nodes n0 on, partitions dfrs, dfrs2 (every second node) and other. */
 void make_nodes(int count);
 job_record_t *new_job(uint32_t job_id);
+/* What it is to have, or prefers: a feature, now and then in brackets. */
+void set_features(char **text, dfrs_list_t *list);
 /* Runs it on `hosts` nodes from `first` on. */
 void run_job(job_record_t *job, int first, int hosts);
 /* Adds devices of this name, of a job or a node, to a list (NULL: a new one), which frees the data. */

@@ -12,9 +12,9 @@
  * may be, and until when. warned: which jobs have ended of their warning. words: which of Slurm's
  * words stay. names: which cores a job has in name. yields: where they are shown. requests: what
  * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
- * jobs hold some. topology: which leaf switches nodes have, and which nodes jobs want together. limits: what is taken
- * off a time limit again. cores: which jobs reservations of cores keep off. several: in which of its reservations a job
- * waits. listed: which lists of nodes can be. hetjobs: which components of heterogeneous jobs wait for ever, and what
+ * jobs hold some. topology: which leaf switches nodes have, and which nodes jobs want together. preference: which nodes
+ * they prefer. limits: what is taken off a time limit again. cores: which jobs reservations of cores keep off. several:
+ * in which of its reservations a job waits. listed: which lists of nodes can be. hetjobs: which components of heterogeneous jobs wait for ever, and what
  * they show. overlapping: which reservations keep jobs of others off. preemption: whether a start may end jobs. grace:
  * what becomes of jobs that Slurm preempts. dependencies: jobs after one that was warned.
  * Prints what was found; a test looks at it.
@@ -1406,6 +1406,58 @@ static void topology(void)
 	printf("still asks for %u switches, contiguous %u\n", job->req_switch, job->details->contiguous);
 }
 
+/* --- preference -------------------------------------------------------------------------------------------- */
+
+static void print_preference(const char *what)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot = look(view, NULL);
+	const dfrs_job_t *job = snapshot.jobs;
+	const dfrs_node_set_t *set = &snapshot.sets[job->preferred - 1];
+
+	printf("%s:", what);
+	for (uint32_t i = 0; job->preferred && (i < set->count); i++)
+		printf(" %u", snapshot.indexes[set->offset + i]);
+	printf("; weights");
+	for (uint32_t i = 0; i < snapshot.node_count; i++)
+		printf(" %u", snapshot.nodes[i].weight);
+	printf("; %s, %s\n", job->eligible ? "some nodes" : "any node", job->unsupported ? "refused" : "supported");
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
+static void prefer(job_record_t *job, const char *name, bool grouped)
+{
+	job_feature_t *feature;
+
+	set_features(&job->details->prefer, &job->details->prefer_list);
+	feature = list_peek(job->details->prefer_list);
+	xfree(feature->name);
+	feature->name = xstrdup(name);
+	feature->paren = grouped;
+	xfree(job->details->prefer);
+	job->details->prefer = xstrdup(name);
+}
+
+static void preference(void)
+{
+	job_record_t *job;
+
+	make_nodes(4);
+	job = new_job(1);
+	print_preference("none");
+	prefer(job, "fast", false);
+	print_preference("fast");
+	prefer(job, "no such", false);
+	print_preference("no such");
+	prefer(job, "fast", true);
+	print_preference("grouped");
+	prefer(job, "large", false);
+	node_record_table_ptr[1]->config_ptr = list_peek(config_list);
+	node_record_table_ptr[1]->config_ptr->weight = 7;
+	print_preference("large");
+}
+
 /* --- grace time ------------------------------------------------------------------------------------------- */
 
 static void print_grace(const char *what, const job_record_t *job)
@@ -1625,6 +1677,8 @@ int main(int argc, char **argv)
 		bounds();
 	else if (!strcmp(scenario, "topology"))
 		topology();
+	else if (!strcmp(scenario, "preference"))
+		preference();
 	else if (!strcmp(scenario, "names"))
 		names();
 	else if (!strcmp(scenario, "words"))

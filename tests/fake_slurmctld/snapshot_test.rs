@@ -300,6 +300,21 @@ fn leaf_switches_and_what_jobs_ask_of_them_are_seen() {
 }
 
 #[test]
+fn preferred_nodes_and_weights_are_seen() {
+    let lines = run(&build::SNAPSHOT_TEST, "preference");
+    for line in [
+        "none:; weights 0 0 0 0; any node, supported",
+        "fast: 0 2; weights 0 0 0 0; any node, supported",
+        "no such:; weights 0 0 0 0; any node, supported",
+        // What Slurm would do with such features is not done.
+        "grouped:; weights 0 0 0 0; any node, supported",
+        "large: 0 3; weights 0 7 0 0; any node, supported",
+    ] {
+        assert_has(&lines, line);
+    }
+}
+
+#[test]
 fn a_partition_bounds_nodes_and_reservations_bound_times() {
     let lines = run(&build::SNAPSHOT_TEST, "bounds");
     for line in [

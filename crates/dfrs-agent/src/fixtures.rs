@@ -189,6 +189,7 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
         memory: 1000,
         allocated_memory_mib: 0,
         devices: Vec::new(),
+        weight: 1,
         leaf_switch: None,
     };
     (0..count).map(node).collect()

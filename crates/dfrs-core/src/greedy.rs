@@ -19,6 +19,10 @@ pub(crate) use grouped::suffice;
 /// ([`Usage::packs`]), on one with idle CPU on which least memory is left, and a job that requires devices on one on which
 /// fewest of these are left. `None` if not all tasks can be placed. The job must not be counted in `usage`. O(nodes + tasks log tasks).
 ///
+/// What is preferred counts where it costs the job no CPU: of nodes with idle CPU those that it prefers
+/// come first, then those of the lowest weight; and if it is to have few of some sets of nodes, sets
+/// are looked for that have idle CPU for all its tasks.
+///
 /// If the job may use only so many nodes, and the nodes of lowest load do not hold it, the nodes
 /// that hold the most of its tasks are used. If it has to use so many nodes, tasks go to further
 /// nodes as soon as there are only as many left as nodes are missing. If it has a rule about which
@@ -29,6 +33,9 @@ pub(crate) fn place(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mappi
     }
     if let Some(rule) = &job.layout.together {
         return grouped::place_grouped(cluster, usage, job, rule);
+    }
+    if let Some(found) = grouped::place_in_few(cluster, usage, job) {
+        return Some(found);
     }
     let nodes = candidates(usage, job);
     let limited = job.layout.nodes() < nodes.len();
@@ -69,6 +76,7 @@ fn candidates(usage: &Usage, job: &Job) -> Vec<NodeCandidate> {
             capacity,
             node,
             tasks: 0,
+            rank: usage.rank(job, node),
             packed: is_packed.then(|| Packed {
                 left: usage.memory_left(node).minus(job.memory_on(1)),
                 each: job.memory,
@@ -149,6 +157,7 @@ fn place_on_roomiest(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapp
                 capacity,
                 node,
                 tasks: 0,
+                rank: usage.rank(job, node),
                 packed: None,
                 devices_left: usage.devices_left(job, node),
             };
@@ -280,7 +289,8 @@ impl<'a> Occupancy<'a> {
 
     /// Where Greedy puts the job: each task on the node, of those that take it, on which the load
     /// after that task is the lowest; ties go to the lower index. On equal nodes this is the
-    /// paper's node of the lowest load. A node takes a task if it is up, its free memory and
+    /// paper's node of the lowest load. Of nodes with idle CPU for the task, those come first that
+    /// the job prefers, then those of the lowest weight. A node takes a task if it is up, its free memory and
     /// further rigid resources suffice, the job's layout allows it, and it has CPU if the task
     /// needs any.
     ///
@@ -521,6 +531,94 @@ mod tests {
         assert_eq!(occupancy.place(&wanted), None);
     }
 
+    /// Three nodes, the last one with load, and what places of this job use of them.
+    fn placed_beside_load(prepare: impl Fn(&mut Cluster, &mut Job)) -> Option<Vec<(u32, u32)>> {
+        let mut cluster = cluster(&[(100, 100), (100, 100), (100, 100)]);
+        let mut other = job(1, 60, 10);
+        other.id = JobId(9);
+        other.state = JobState::Running(Mapping::from_tasks([NodeIndex(2)]));
+        cluster.insert(other);
+        let mut wanted = job(2, 40, 10);
+        prepare(&mut cluster, &mut wanted);
+        placed(&cluster, &wanted)
+    }
+
+    #[test]
+    fn nodes_of_lowest_weight_are_taken_first_while_they_have_idle_cpu() {
+        let with_weights = |weights: [u32; 3]| {
+            placed_beside_load(|cluster, _| {
+                for (node, weight) in cluster.nodes.iter_mut().zip(weights) {
+                    node.weight = weight;
+                }
+            })
+        };
+        assert_eq!(with_weights([7, 7, 7]), Some(vec![(0, 1), (1, 1)]));
+        assert_eq!(with_weights([2, 1, 2]), Some(vec![(1, 2)]));
+        assert_eq!(with_weights([2, 3, 1]), Some(vec![(0, 1), (2, 1)]));
+    }
+
+    #[test]
+    fn preferred_nodes_are_taken_before_those_of_lower_weight() {
+        let found = placed_beside_load(|cluster, wanted| {
+            cluster.nodes[2].weight = 9;
+            wanted.layout.preferred = Some([NodeIndex(2)].into_iter().collect());
+        });
+        assert_eq!(found, Some(vec![(0, 1), (2, 1)]));
+    }
+
+    #[test]
+    fn job_with_devices_takes_preferred_nodes_first() {
+        let mut cluster = cluster(&[(100, 100), (100, 100)]);
+        for (node, devices) in cluster.nodes.iter_mut().zip([1, 4]) {
+            node.rigid = vec![Amount(devices)];
+        }
+        let mut wanted = job(1, 10, 10);
+        wanted.rigid = vec![Amount(1)];
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(0, 1)]));
+        wanted.layout.preferred = Some([NodeIndex(1)].into_iter().collect());
+        assert_eq!(placed(&cluster, &wanted), Some(vec![(1, 1)]));
+    }
+
+    /// Where three tasks go, a node each, of six nodes in groups of three, with so much load.
+    fn placed_in_few(load: [u64; 6], prepare: impl Fn(&mut Cluster)) -> Option<Vec<(u32, u32)>> {
+        let mut cluster = cluster(&[(100, 100); 6]);
+        for (node, load) in (0..).zip(load) {
+            let mut other = job(1, load, 0);
+            other.id = JobId(u64::from(node) + 9);
+            other.state = JobState::Running(Mapping::from_tasks([NodeIndex(node)]));
+            cluster.insert(other);
+        }
+        prepare(&mut cluster);
+        let mut wanted = job(3, 40, 10);
+        wanted.layout.max_tasks_per_node = Some(1);
+        let set = |nodes: [u32; 3]| nodes.map(NodeIndex).into_iter().collect::<NodeSet>();
+        wanted.layout.few_of = Some([[0, 1, 2], [3, 4, 5]].map(set).into_iter().collect());
+        placed(&cluster, &wanted)
+    }
+
+    #[test]
+    fn job_has_nodes_of_few_groups_where_they_have_idle_cpu() {
+        let first = Some(vec![(0, 1), (1, 1), (2, 1)]);
+        let last = Some(vec![(3, 1), (4, 1), (5, 1)]);
+        assert_eq!(placed_in_few([20, 0, 0, 0, 10, 10], |_| {}), first);
+        assert_eq!(placed_in_few([0, 0, 70, 10, 10, 10], |_| {}), last);
+        // No group has idle CPU for all: as without groups.
+        let both = placed_in_few([0, 0, 70, 10, 70, 70], |_| {});
+        assert_eq!(both, Some(vec![(0, 1), (1, 1), (3, 1)]));
+        let busy = placed_in_few([70, 80, 90, 70, 80, 70], |_| {});
+        assert_eq!(busy, Some(vec![(0, 1), (3, 1), (5, 1)]));
+    }
+
+    #[test]
+    fn weights_count_before_groups() {
+        let found = placed_in_few([0; 6], |cluster| {
+            for (node, weight) in cluster.nodes.iter_mut().zip([2, 2, 2, 1, 1, 1]) {
+                node.weight = weight;
+            }
+        });
+        assert_eq!(found, Some(vec![(3, 1), (4, 1), (5, 1)]));
+    }
+
     /// Nodes that each take so many tasks, and a job of six tasks on two nodes.
     fn six_tasks_on(slots: &[u64], most: u32, groups: &[&[u32]]) -> Option<Vec<(u32, u32)>> {
         let nodes: Vec<(u64, u64)> = slots.iter().map(|slots| (100, slots * 10)).collect();
@@ -619,6 +717,34 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn preferences_cost_no_job_its_start_and_none_idle_cpu(
+            cluster in occupied(),
+            wanted in wanted(),
+            weights in proptest::collection::vec(0u32..3, 8),
+            preferred in proptest::collection::vec(0u32..8, 0..4),
+        ) {
+            let plain = place(&cluster, &Usage::of(&cluster, None), &wanted);
+            let mut preferring = cluster.clone();
+            for (node, weight) in preferring.nodes.iter_mut().zip(weights) {
+                node.weight = weight;
+            }
+            let mut job = wanted.clone();
+            job.layout.preferred = Some(preferred.into_iter().map(NodeIndex).collect());
+            let sets = [[0, 3], [1, 2], [5, 6]].map(|set| set.map(NodeIndex).into_iter().collect());
+            job.layout.few_of = Some(sets.into_iter().collect());
+            let found = place(&preferring, &Usage::of(&preferring, None), &job);
+            prop_assert_eq!(found.is_some(), plain.is_some());
+            let busy = |mapping: &Mapping| {
+                let mut usage = Usage::of(&cluster, None);
+                usage.add(&wanted, mapping);
+                mapping.nodes().any(|node| usage.load(node) > usage.cpu(node))
+            };
+            if wanted.layout.max_nodes.is_none() && wanted.layout.together.is_none() {
+                prop_assert_eq!(found.as_ref().map(busy), plain.as_ref().map(busy));
+            }
+        }
+
         #[test]
         fn task_slots_match_usage_after_updates(cluster in occupied(), wanted in wanted(), ceiling in 100u32..300) {
             let mut usage = Usage::of(&cluster, Some(LoadCeiling::from_percent(ceiling)));

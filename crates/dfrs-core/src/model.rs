@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::mapping::{Mapping, Run};
 pub use crate::node_index::NodeIndex;
 use crate::node_set::NodeSet;
-use crate::together::Together;
+use crate::together::{NodeGroups, Together};
 use crate::units::{Amount, Bytes, Cores, Span, Time, Weight};
 
 /// Identity of a job, unique within a cluster.
@@ -53,20 +53,30 @@ pub struct Node {
     pub ending_memory: Bytes,
     /// Whether it takes tasks.
     pub state: NodeState,
+    /// Of nodes with idle CPU for a task those of the lowest weight are taken first (Slurm:
+    /// `Weight`).
+    #[serde(default = "usual_weight")]
+    pub weight: u32,
     /// Capacities of further rigid resources, which like memory are never exceeded; what is in use
     /// by others is already taken off. A resource that is not listed has capacity 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rigid: Vec<Amount>,
 }
 
+/// As in Slurm.
+const fn usual_weight() -> u32 {
+    1
+}
+
 impl Node {
-    /// An empty node that takes tasks and has no swap.
+    /// An empty node that takes tasks, has no swap and the weight that Slurm gives a node without one.
     #[must_use]
     pub fn new(name: impl Into<String>, cpu: Cores, memory: Bytes) -> Self {
         Self {
             name: name.into(),
             cpu,
             memory,
+            weight: usual_weight(),
             ..Self::default()
         }
     }
@@ -164,6 +174,13 @@ pub struct Layout {
     /// jobs without such a rule only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<Together>,
+    /// Nodes that are taken first (Slurm: `--prefer`); `None`: it prefers none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preferred: Option<NodeSet>,
+    /// Sets of nodes of which it is to have few (Slurm: the nodes of each leaf switch), no node in
+    /// two of them, where that costs it no CPU; `None`: that does not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub few_of: Option<NodeGroups>,
 }
 
 impl Layout {

@@ -287,6 +287,8 @@ mod tests {
                         max_nodes,
                         min_nodes: None,
                         together: None,
+                        preferred: None,
+                        few_of: None,
                         eligible,
                     };
                     job.memory_per_node = Bytes(per_node);

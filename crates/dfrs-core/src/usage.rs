@@ -15,6 +15,8 @@ pub(crate) struct Usage {
     nodes: Vec<NodeUsage>,
     /// Further resources of each node; empty if no node has any.
     rigid: Vec<Vec<InUse>>,
+    /// The weight of each node; empty if all have the same.
+    weights: Arc<[u32]>,
     limits: Option<Arc<LoadLimits>>,
     /// As [`Ceilings::packs`].
     packs: bool,
@@ -99,6 +101,25 @@ fn max_load(ceiling: Option<LoadCeiling>, cpu: Cores) -> Cores {
     ceiling.map_or(NO_CEILING, |ceiling| ceiling.of(cpu))
 }
 
+/// Where a node stands in what a job and the cluster prefer: the lowest is taken first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NodeRank {
+    /// Whether the job prefers other nodes.
+    is_passed_over: bool,
+    /// As [`Node::weight`](crate::Node::weight).
+    weight: u32,
+}
+
+/// The weight of each node; none if all have the same. O(nodes).
+fn different_weights(cluster: &Cluster) -> Arc<[u32]> {
+    let mut weights = cluster.nodes.iter().map(|node| node.weight);
+    let first = weights.next();
+    match weights.all(|weight| Some(weight) == first) {
+        true => Arc::default(),
+        false => cluster.nodes.iter().map(|node| node.weight).collect(),
+    }
+}
+
 /// How much of a resource is in use.
 #[derive(Clone, Copy, Debug)]
 struct InUse {
@@ -138,6 +159,7 @@ impl Usage {
         Self {
             nodes: nodes.collect(),
             rigid: rigid.collect(),
+            weights: different_weights(cluster),
             limits: LoadLimits::of(cluster, ceilings).map(Arc::new),
             packs: ceilings.packs,
         }
@@ -248,6 +270,17 @@ impl Usage {
     /// Whether the job goes, where CPU is idle, to the node on which it leaves least memory.
     pub(crate) fn packs(&self, job: &Job) -> bool {
         self.packs && !job.moves_freely()
+    }
+
+    /// Where the node stands in what the job and the cluster prefer: of two nodes with idle CPU the
+    /// one of the lower rank is taken. O(log n) of the nodes that the job prefers.
+    #[inline]
+    pub(crate) fn rank(&self, job: &Job, node: NodeIndex) -> NodeRank {
+        let preferred = job.layout.preferred.as_ref();
+        NodeRank {
+            is_passed_over: preferred.is_some_and(|nodes| !nodes.contains(node)),
+            weight: self.weights.get(node.index()).copied().unwrap_or(0),
+        }
     }
 
     /// Memory that is free on the node.

@@ -2,8 +2,8 @@
 
 use dfrs_core::{
     Action, Amount, Blocked, Budget, Bytes, Cluster, Cores, Events, Job, JobId, JobState, Layout,
-    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeGroups, NodeIndex, NodeState, Plan,
-    PlannedAction, Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, Time,
+    LeastYield, LoadCeiling, Mapping, Mobility, Node, NodeGroups, NodeIndex, NodeSet, NodeState,
+    Plan, PlannedAction, Policy, PriorityFunction, Reason, Run, RunTimeHint, Settings, Span, Time,
     Together, Weight, Yield,
 };
 use dfrs_scenario::{Scenario, ScenarioOutcome, print, read, rewritten};
@@ -51,12 +51,14 @@ fn amounts() -> impl Strategy<Value = Vec<Amount>> {
 fn node() -> impl Strategy<Value = Node> {
     let state = select(vec![NodeState::Up, NodeState::Draining, NodeState::Down]);
     let rigid = prop_oneof![3 => Just(vec![]), 1 => amounts()];
-    (name(), vec(number(), 5), state, rigid).prop_map(|(name, numbers, state, rigid)| Node {
+    let node = (name(), vec(number(), 5), state, rigid, count());
+    node.prop_map(|(name, numbers, state, rigid, weight)| Node {
         swap: Bytes(numbers[2]),
         held_memory: Bytes(numbers[3]),
         ending_memory: Bytes(numbers[4]),
         state,
         rigid,
+        weight,
         ..Node::new(name, Cores(numbers[0]), Bytes(numbers[1]))
     })
 }
@@ -72,25 +74,34 @@ fn mapping() -> impl Strategy<Value = Mapping> {
 }
 
 fn layout() -> impl Strategy<Value = Layout> {
-    let nodes = vec(position(), 0..6).prop_map(|nodes| nodes.into_iter().collect());
-    let nodes = option::of(nodes);
+    let nodes = || option::of(vec(position(), 0..6).prop_map(NodeSet::from_iter));
     let max = || option::of(count());
-    let group = vec(position(), 0..4).prop_map(|nodes| nodes.into_iter().collect());
-    let groups = vec(group, 0..3).prop_map(|groups| groups.into_iter().collect::<NodeGroups>());
-    let together = (option::of(count()), groups).prop_map(|(most, groups)| match most {
+    let group = || vec(position(), 0..4).prop_map(NodeSet::from_iter);
+    let groups = || vec(group(), 0..3).prop_map(NodeGroups::from_iter);
+    let together = (option::of(count()), groups()).prop_map(|(most, groups)| match most {
         None => Together::Consecutive(groups),
         Some(most) => Together::AtMost(most, groups),
     });
-    let layout = (max(), max(), max(), nodes, option::of(together));
-    let layout = layout.prop_map(
-        |(max_tasks_per_node, max_nodes, min_nodes, eligible, together)| Layout {
+    let counts = (max(), max(), max());
+    let layout = (
+        counts,
+        nodes(),
+        nodes(),
+        option::of(together),
+        option::of(groups()),
+    );
+    let layout = layout.prop_map(|(counts, eligible, preferred, together, few_of)| {
+        let (max_tasks_per_node, max_nodes, min_nodes) = counts;
+        Layout {
             max_tasks_per_node,
             max_nodes,
             min_nodes,
             eligible,
             together,
-        },
-    );
+            preferred,
+            few_of,
+        }
+    });
     prop_oneof![Just(Layout::default()), layout]
 }
 

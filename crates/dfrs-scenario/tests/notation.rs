@@ -169,7 +169,7 @@ fn errors_name_the_line_and_the_remedy() {
         ),
         (
             "nodes n cpu=1 memory=0 gpus=1",
-            "f:4: 'gpus' is not known; known are cpu, memory, swap, held, ending, rigid, draining, down",
+            "f:4: 'gpus' is not known; known are cpu, memory, swap, held, ending, weight, rigid, draining, down",
         ),
         (
             "nodes #1 cpu=1 memory=0",

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use dfrs_core::{
-    Bytes, Cores, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeSet,
-    NodeState, Span, Time,
+    Bytes, Cores, Job, JobId, JobState, Mapping, Mobility, Node, NodeIndex, NodeSet, NodeState,
+    Span, Time,
 };
 
 use crate::daemons::{EIGHTHS, SwapEighths};
@@ -22,7 +22,7 @@ use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedState};
 use crate::slurm::request::layout::layout_of;
 use crate::slurm::request::memory::{MIB, memory_on_node, memory_request};
-use crate::slurm::request::together::{switch_rule_ends, together_of};
+use crate::slurm::request::together::{few_of, switch_rule_ends, together_of};
 use crate::slurm::request::whole_nodes::whole_node;
 use dfrs_proto::conf::Config;
 
@@ -129,8 +129,9 @@ fn core_job(job: &ObservedJob, record: &LedgerRecord, state: JobState, facts: &P
     let (memory, memory_per_node) = memory_request(job, facts.seen);
     let eligible = eligible(job, &state, record.life.unconfirmed_nodes(), facts);
     let weight = facts.weights.of(job);
-    let layout = layout_of(job, eligible, facts.seen);
-    let together = together_of(job, &layout, facts.seen, facts.now);
+    let mut layout = layout_of(job, eligible, facts.seen);
+    layout.together = together_of(job, &layout, facts.seen, facts.now);
+    layout.few_of = few_of(job, &layout, facts.seen);
     Job {
         id: JobId(u64::from(job.id)),
         submit: submitted(job, record),
@@ -138,7 +139,7 @@ fn core_job(job: &ObservedJob, record: &LedgerRecord, state: JobState, facts: &P
         cpu: need_of(job, record, facts.config).of(request_of(job)),
         memory,
         memory_per_node,
-        layout: Layout { together, ..layout },
+        layout,
         mobility: if stays {
             Mobility::Never
         } else {
@@ -265,6 +266,7 @@ pub fn core_node(position: usize, facts: &PassFacts) -> Node {
             (false, true) => NodeState::Up,
             (false, false) => NodeState::Draining,
         },
+        weight: node.weight,
         rigid: facts
             .seen
             .devices_but_of(position, |job| is_decided(job, facts)),
@@ -341,6 +343,8 @@ fn is_decided(job: &ObservedJob, facts: &PassFacts) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use dfrs_core::Layout;
+
     use super::*;
     use crate::fixtures::{job, nodes};
 

@@ -229,7 +229,7 @@ impl Observation {
         }
         self.count(&job, u64::saturating_add);
         self.list(&job);
-        self.cache_set(&job);
+        self.cache_sets(&job);
         for devices in &job.request.devices {
             self.kinds.0.add(&devices.kind);
         }
@@ -312,7 +312,7 @@ impl Observation {
         self.open.0.clear();
         let all = std::mem::take(&mut self.jobs);
         for job in all.values() {
-            self.cache_set(job);
+            self.cache_sets(job);
         }
         self.jobs = all;
         self.taken_positions.clear();
@@ -674,12 +674,13 @@ impl Observation {
             .unwrap_or_else(|| self.make_set(nodes))
     }
 
-    fn cache_set(&mut self, job: &ObservedJob) {
-        if let Some(nodes) = &job.request.eligible
-            && self.sets.0.get(nodes).is_none()
-        {
-            let set = self.make_set(nodes);
-            self.sets.0.add(Arc::clone(nodes), set);
+    fn cache_sets(&mut self, job: &ObservedJob) {
+        let listed = job.request.eligible.iter().chain(&job.request.preferred);
+        for nodes in listed {
+            if self.sets.0.get(nodes).is_none() {
+                let set = self.make_set(nodes);
+                self.sets.0.add(Arc::clone(nodes), set);
+            }
         }
     }
 

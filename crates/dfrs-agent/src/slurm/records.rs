@@ -231,6 +231,8 @@ pub struct ObservedNode {
     pub allocated_memory_mib: u64,
     /// Its devices, a kind once.
     pub devices: Vec<ObservedDevices>,
+    /// Its `Weight`: Slurm takes nodes of the lowest first.
+    pub weight: u32,
     /// The switch that it is connected to, where Slurm knows the network as a tree.
     pub leaf_switch: Option<Arc<str>>,
 }

@@ -47,6 +47,8 @@ pub struct Request {
     /// Nodes that it may be on, ascending; `None`: all of its partition. Jobs with the same ones
     /// share them.
     pub eligible: Option<Arc<[u32]>>,
+    /// Nodes that it prefers (`--prefer`), likewise; `None`: none.
+    pub preferred: Option<Arc<[u32]>>,
     /// `--contiguous`: its nodes follow each other in Slurm's order.
     pub contiguous: bool,
     /// `--switches`: at most so many leaf switches; 0: any number.
@@ -79,6 +81,7 @@ impl Default for Request {
             mcs_label: 0,
             unsupported: None,
             eligible: None,
+            preferred: None,
             contiguous: false,
             switches: 0,
             switch_wait_seconds: 0,

@@ -1,9 +1,10 @@
 //! Nodes that a job's tasks may go to, and which of them are best.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use crate::model::{Job, NodeIndex, Run};
 use crate::units::{Amount, Bytes, Cores};
+use crate::usage::NodeRank;
 
 /// A node that one more task of the job may go to. The greatest candidate is the one with the
 /// lowest load after that task, which leaves the task the largest yield; ties go to the lower
@@ -14,9 +15,12 @@ use crate::units::{Amount, Bytes, Cores};
 /// CPU is idle it costs nothing. Of the others those of the lowest load, as above, and of equal
 /// ones those on which it leaves least memory.
 ///
-/// For a job that requires devices those nodes come first, before all else, on which it leaves fewest
-/// of them: so that a job which requires all devices of a node finds one. CPU does not matter to it, as
-/// it has a least yield.
+/// For a job that requires devices those nodes come first on which it leaves fewest of them: so that
+/// a job which requires all devices of a node finds one. CPU does not matter to it, as it has a least
+/// yield.
+///
+/// Before all that, of nodes with idle CPU for the task those of the lowest rank come first, and for
+/// a job that requires devices of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeCandidate {
     pub(super) load_after: Cores,
@@ -24,6 +28,7 @@ pub(super) struct NodeCandidate {
     pub(super) node: NodeIndex,
     /// Tasks of the job that are there already.
     pub(super) tasks: u32,
+    pub(super) rank: NodeRank,
     /// For a job that is packed.
     pub(super) packed: Option<Packed>,
     /// For a job that requires devices: how many of these kinds are left there after the task.
@@ -40,12 +45,23 @@ pub(super) struct Packed {
 }
 
 impl NodeCandidate {
+    /// Whether the task waits for no CPU there. A node without CPU counts as one with little, as it does
+    /// where loads are compared: with equal ranks a node where this holds has the lower load.
+    fn has_idle(&self) -> bool {
+        self.load_after.0 <= self.capacity.0.max(1)
+    }
+
+    /// Its rank where that counts.
+    fn counted_rank(&self) -> Option<Reverse<NodeRank>> {
+        let counts = self.devices_left.is_some() || self.has_idle();
+        counts.then_some(Reverse(self.rank))
+    }
+
     /// Which is better for a job that is packed, `by_load` being which is better by load.
     fn cmp_packed(&self, other: &Self, by_load: Ordering) -> Ordering {
-        let finds_idle = |candidate: &Self| candidate.load_after <= candidate.capacity;
         let left = |candidate: &Self| candidate.packed.map(|packed| packed.left);
         let by_memory = left(other).cmp(&left(self));
-        match (finds_idle(self), finds_idle(other)) {
+        match (self.has_idle(), other.has_idle()) {
             (true, true) => by_memory.then(by_load.reverse()),
             (false, false) => by_load.then(by_memory),
             (own, others) => own.cmp(&others),
@@ -68,8 +84,13 @@ impl Ord for NodeCandidate {
         } else {
             by_load
         };
+        let by_rank = match self.rank == other.rank {
+            true => Ordering::Equal,
+            false => self.counted_rank().cmp(&other.counted_rank()),
+        };
         let by_devices = other.devices_left.cmp(&self.devices_left);
-        by_devices.then(better).then(other.node.cmp(&self.node))
+        let by_preference = by_rank.then(by_devices);
+        by_preference.then(better).then(other.node.cmp(&self.node))
     }
 }
 
@@ -172,6 +193,7 @@ mod tests {
                     capacity: Cores(capacity),
                     node,
                     tasks: 0,
+                    rank: NodeRank::default(),
                     packed: None,
                     devices_left: None,
                 };

@@ -1,11 +1,13 @@
 //! Places of jobs with a rule about which nodes they may have together: sets of nodes that keep it
 //! are tried one after the other, each as if it were all that the job may use.
 
+use std::collections::BTreeMap;
+
 use crate::model::{Cluster, Job, Layout, Mapping, NodeIndex};
 use crate::node_set::NodeSet;
 use crate::space::{quotient, share};
 use crate::together::Together;
-use crate::usage::Usage;
+use crate::usage::{NodeRank, Usage};
 
 use super::unions::Unions;
 use super::{all_nodes, place};
@@ -52,6 +54,45 @@ pub(super) fn place_grouped(
     None
 }
 
+/// A place of a job that is to have few of some sets of nodes, on few of them, if all its tasks find
+/// idle CPU there: on nodes of the lowest ranks that have enough of it. O(nodes log nodes), or O(nodes)
+/// if there are none, beside a try of [`place`].
+pub(super) fn place_in_few(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
+    let groups = job.layout.few_of.clone()?;
+    if job.tasks <= 1 || job.layout.nodes() <= 1 {
+        return None;
+    }
+    let slots = of_lowest_ranks(usage, job, slots(cluster, usage, job, CountedCpu::Idle))?;
+    let rule = Together::AtMost(u32::MAX, groups);
+    let search = Search { job, slots: &slots };
+    search.first(&rule, &|_| 0.0, |set| {
+        let layout = narrowed(&job.layout, set, &rule);
+        let job = job.clone();
+        place(cluster, usage, &Job { layout, ..job })
+    })
+}
+
+/// What nodes take, but for those of higher ranks than it takes for all tasks of the job; `None`: there
+/// is not enough. O(nodes), and O(nodes log nodes) where ranks differ.
+fn of_lowest_ranks(usage: &Usage, job: &Job, mut slots: Vec<u32>) -> Option<Vec<u32>> {
+    let mut by_rank: BTreeMap<NodeRank, u64> = BTreeMap::new();
+    let nodes = || (0..).map(NodeIndex);
+    for (node, count) in nodes().zip(&slots).filter(|(_, count)| **count > 0) {
+        *by_rank.entry(usage.rank(job, node)).or_insert(0) += u64::from(*count);
+    }
+    let mut found = 0;
+    let highest = by_rank.into_iter().find_map(|(rank, count)| {
+        found += count;
+        (found >= u64::from(job.tasks)).then_some(rank)
+    })?;
+    for (node, count) in nodes().zip(&mut slots) {
+        if usage.rank(job, node) > highest {
+            *count = 0;
+        }
+    }
+    Some(slots)
+}
+
 /// As [`could_place`](super::could_place), for a job with a rule. O(nodes log nodes).
 pub(super) fn could_place_grouped(cluster: &Cluster, usage: &Usage, job: &Job) -> bool {
     suffice(job, &slots(cluster, usage, job, CountedCpu::Any))
@@ -93,6 +134,7 @@ fn narrowed(layout: &Layout, set: NodeSet, rule: &Together) -> Layout {
         min_nodes: all.or(layout.min_nodes),
         eligible: Some(set),
         together: None,
+        few_of: None,
         ..layout.clone()
     }
 }

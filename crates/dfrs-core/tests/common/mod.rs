@@ -147,12 +147,14 @@ fn node(kinds: ClusterKind) -> BoxedStrategy<Node> {
         0u64..40,
         state,
         0u64..3,
+        prop_oneof![3 => Just(1u32), 1 => 2u32..4],
     )
-        .prop_map(|(cpu, memory, swap, held, state, gpus)| Node {
+        .prop_map(|(cpu, memory, swap, held, state, gpus, weight)| Node {
             swap: Bytes(swap),
             held_memory: Bytes(held),
             state,
             rigid: vec![Amount(gpus)],
+            weight,
             ..Node::new("n", Cores(cpu), Bytes(memory))
         })
         .boxed()
@@ -165,16 +167,22 @@ fn layout(nodes: u32) -> BoxedStrategy<Layout> {
         proptest::option::weighted(0.2, 0u32..4),
         proptest::option::weighted(0.2, 0u32..4),
         proptest::option::weighted(0.1, 0u32..4),
-        proptest::option::weighted(0.2, eligible),
+        proptest::option::weighted(0.2, eligible.clone()),
         proptest::option::weighted(0.15, together(nodes)),
+        proptest::option::weighted(0.1, eligible),
+        proptest::option::weighted(0.1, groups(nodes)),
     )
         .prop_map(
-            |(max_tasks_per_node, max_nodes, min_nodes, eligible, together)| Layout {
-                max_tasks_per_node,
-                max_nodes,
-                min_nodes,
-                eligible,
-                together,
+            |(max_tasks_per_node, max_nodes, min_nodes, eligible, together, preferred, few_of)| {
+                Layout {
+                    max_tasks_per_node,
+                    max_nodes,
+                    min_nodes,
+                    eligible,
+                    together,
+                    preferred,
+                    few_of,
+                }
             },
         )
         .boxed()
@@ -182,19 +190,23 @@ fn layout(nodes: u32) -> BoxedStrategy<Layout> {
 
 /// Consecutive nodes, or those of a few groups; some nodes are in none.
 fn together(nodes: u32) -> impl Strategy<Value = Together> {
-    let groups = proptest::collection::vec(0usize..4, nodes as usize);
     let most = proptest::option::of(0u32..3);
-    (groups, most).prop_map(|(of_nodes, most)| {
+    (groups(nodes), most).prop_map(|(groups, most)| match most {
+        None => Together::Consecutive(groups),
+        Some(most) => Together::AtMost(most, groups),
+    })
+}
+
+/// Three groups; some nodes are in none.
+fn groups(nodes: u32) -> impl Strategy<Value = NodeGroups> {
+    let groups = proptest::collection::vec(0usize..4, nodes as usize);
+    groups.prop_map(|of_nodes| {
         let group = |group: usize| -> NodeSet {
             let of_nodes = (0..).map(NodeIndex).zip(&of_nodes);
             let own = of_nodes.filter(|(_, other)| **other == group);
             own.map(|(node, _)| node).collect()
         };
-        let groups: NodeGroups = (0..3).map(group).collect();
-        match most {
-            None => Together::Consecutive(groups),
-            Some(most) => Together::AtMost(most, groups),
-        }
+        (0..3).map(group).collect()
     })
 }
 

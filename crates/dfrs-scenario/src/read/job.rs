@@ -21,6 +21,15 @@ fn mobility(text: &str) -> Result<Mobility, &'static str> {
     found.ok_or("checkpoint, park, restart or never")
 }
 
+/// How many nodes the lists of a layout have.
+fn listed(layout: &Layout) -> usize {
+    let sets = layout.eligible.iter().chain(&layout.preferred);
+    let rule = layout.together.as_ref().map(Together::groups);
+    let groups = rule.into_iter().chain(&layout.few_of);
+    let in_groups = groups.flat_map(|groups| groups.iter());
+    sets.chain(in_groups).map(|set| set.len()).sum()
+}
+
 impl Draft {
     pub(super) fn read_jobs(&mut self, words: &[&str]) -> Result<(), String> {
         let Some((list, settings)) = words.split_first() else {
@@ -29,12 +38,8 @@ impl Draft {
         let ids = ids::expand(list, &mut self.budget)?;
         let job = self.read_job(settings)?;
         self.budget.take_items(ids.len() as u64)?;
-        let listed = job.layout.eligible.as_ref().map_or(0, |nodes| nodes.len());
         let mapped = job.mapping().map_or(0, dfrs_core::Mapping::node_count);
-        let grouped = job.layout.together.as_ref();
-        let grouped: usize =
-            grouped.map_or(0, |rule| rule.groups().iter().map(|set| set.len()).sum());
-        let nodes = (ids.len() as u64).saturating_mul((listed + mapped + grouped) as u64);
+        let nodes = (ids.len() as u64).saturating_mul((listed(&job.layout) + mapped) as u64);
         self.budget.take_many(nodes)?;
         let jobs = ids.into_iter().map(|id| Job { id, ..job.clone() });
         self.cluster.jobs.extend(jobs);
@@ -73,8 +78,13 @@ impl Draft {
             max_tasks_per_node: fields.value("max-tasks-per-node", units::count)?,
             max_nodes: fields.value("max-nodes", units::count)?,
             min_nodes: fields.value("min-nodes", units::count)?,
-            eligible: self.read_eligible(fields)?,
+            eligible: self.read_set("eligible", fields)?,
             together: self.read_together(fields)?,
+            preferred: self.read_set("prefer", fields)?,
+            few_of: fields
+                .text("few-of")?
+                .map(|text| self.read_groups(text))
+                .transpose()?,
         })
     }
 
@@ -108,8 +118,12 @@ impl Draft {
         Ok(self.last_groups.1.clone())
     }
 
-    fn read_eligible(&mut self, fields: &mut Fields<'_>) -> Result<Option<NodeSet>, String> {
-        let Some(list) = fields.text("eligible")? else {
+    fn read_set(
+        &mut self,
+        word: &'static str,
+        fields: &mut Fields<'_>,
+    ) -> Result<Option<NodeSet>, String> {
+        let Some(list) = fields.text(word)? else {
             return Ok(None);
         };
         if self.last_list.0 != list {

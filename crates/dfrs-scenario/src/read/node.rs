@@ -57,6 +57,7 @@ fn read_node(settings: &[&str]) -> Result<Node, String> {
     node.swap = fields.value_or_default("swap", units::bytes)?;
     node.held_memory = fields.value_or_default("held", units::bytes)?;
     node.ending_memory = fields.value_or_default("ending", units::bytes)?;
+    node.weight = fields.value("weight", units::count)?.unwrap_or(node.weight);
     node.rigid = fields.value_or_default("rigid", units::amounts)?;
     node.state = match (fields.flag(DRAINING)?, fields.flag(DOWN)?) {
         (false, false) => NodeState::Up,

@@ -113,6 +113,17 @@ fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
             line.value("groups", Some(lists.show_groups(groups)));
         }
     }
+    line.value(
+        "prefer",
+        layout.preferred.as_ref().map(|nodes| lists.show(nodes)),
+    );
+    line.value(
+        "few-of",
+        layout
+            .few_of
+            .as_ref()
+            .map(|groups| lists.show_groups(groups)),
+    );
     line.value_unless(&[][..], "rigid", &job.rigid, show_amounts);
     line.value_unless(&[][..], "rigid-per-node", &job.rigid_per_node, show_amounts);
     line.value_unless(Time::ZERO, "submit", job.submit, show_time);

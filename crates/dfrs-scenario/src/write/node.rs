@@ -1,6 +1,7 @@
 //! Lines of nodes: adjacent nodes that are alike in one.
 
 use std::borrow::Cow;
+use std::convert::identity;
 use std::fmt;
 
 use dfrs_core::{Bytes, Node, NodeState};
@@ -29,6 +30,7 @@ fn are_alike(one: &Node, next: &Node) -> bool {
             node.held_memory,
             node.ending_memory,
             node.state,
+            node.weight,
         )
     };
     of(one) == of(next) && one.rigid == next.rigid
@@ -41,6 +43,7 @@ fn settings(node: &Node) -> String {
     line.value_unless(Bytes::ZERO, "swap", node.swap, show_bytes);
     line.value_unless(Bytes::ZERO, "held", node.held_memory, show_bytes);
     line.value_unless(Bytes::ZERO, "ending", node.ending_memory, show_bytes);
+    line.value_unless(1, "weight", node.weight, identity);
     line.value_unless(&[][..], "rigid", &node.rigid, show_amounts);
     line.flag(DRAINING, node.state == NodeState::Draining);
     line.flag(DOWN, node.state == NodeState::Down);

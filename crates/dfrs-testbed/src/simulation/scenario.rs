@@ -127,6 +127,7 @@ impl TrialScenario {
                     memory: group.memory_mib,
                     allocated_memory_mib: 0,
                     devices: counted(&group.devices),
+                    weight: 1,
                     leaf_switch: None,
                 };
                 all.push((node, group.partition.clone()));

@@ -1,4 +1,4 @@
-//! Jobs that want nodes next to each other, or at few switches.
+//! Jobs that want nodes next to each other or at few switches, and which nodes are preferred.
 
 use super::*;
 use crate::slurm::request::Request;
@@ -121,4 +121,33 @@ fn reason_names_the_gap_that_a_job_must_not_have() {
     cluster.run(2);
     let reason = reason_of(&cluster, 1);
     assert!(reason.contains("without a gap (--contiguous)"), "{reason}");
+}
+
+#[test]
+fn job_gets_nodes_at_one_switch_unasked() {
+    let mut cluster = with_full(&[]);
+    cluster.submit(wants(1, |_| ()));
+    cluster.run(2);
+    assert_eq!(nodes_of(&cluster, 1), [0, 2]);
+}
+
+#[test]
+fn nodes_of_lowest_weight_are_taken_first_but_for_preferred_ones() {
+    let mut cluster = TestCluster::new(4);
+    for node in &mut cluster.slurm.0.borrow_mut().nodes[..3] {
+        node.weight = 5;
+    }
+    cluster.submit(job(1, 1));
+    cluster.run(2);
+    let prefers = job(2, 1).requesting(|request| request.preferred = Some([2].into()));
+    cluster.submit(prefers);
+    cluster.run(2);
+    assert_eq!(nodes_of(&cluster, 1), [3]);
+    assert_eq!(nodes_of(&cluster, 2), [2]);
+    // The weights of nodes may change at any time.
+    cluster.slurm.0.borrow_mut().nodes[1].weight = 0;
+    cluster.run(2);
+    cluster.submit(job(3, 1));
+    cluster.run(2);
+    assert_eq!(nodes_of(&cluster, 3), [1]);
 }

@@ -7,8 +7,8 @@ use crate::slurm::records::{ObservedJob, ObservedNode};
 use crate::slurm::request::memory::tasks_in_whole_node;
 use crate::slurm::request::whole_nodes::whole_node;
 
-/// The layout of a job that may use these nodes (`None`: all): `--ntasks-per-node` and `-N`, and
-/// what follows from its nodes and its memory. O(its list of nodes); O(nodes) where it gets whole
+/// The layout of a job that may use these nodes (`None`: all): `--ntasks-per-node`, `-N` and
+/// `--prefer`, and what follows from its nodes and its memory. O(its list of nodes); O(nodes) where it gets whole
 /// nodes and these differ.
 #[must_use]
 pub fn layout_of(
@@ -32,12 +32,15 @@ pub fn layout_of(
     // Most often so few tasks on a node are enough: at most two on each put three on two nodes.
     let by_tasks =
         max_tasks_per_node.map_or(1, |max_tasks| request.tasks.div_ceil(max_tasks.max(1)));
+    let preferred = request.preferred.as_ref();
     Layout {
         max_tasks_per_node,
         max_nodes: max_nodes_of(job, least_nodes, observation),
         min_nodes: (least_nodes > by_tasks).then_some(least_nodes),
         eligible,
         together: None,
+        preferred: preferred.map(|nodes| observation.node_set(nodes)),
+        few_of: None,
     }
 }
 

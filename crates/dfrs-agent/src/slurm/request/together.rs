@@ -1,6 +1,6 @@
 //! Which nodes a job may have together: `--contiguous` and `--switches`.
 
-use dfrs_core::{Layout, Mapping, Time, Together};
+use dfrs_core::{Layout, Mapping, NodeGroups, Time, Together};
 
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
@@ -37,6 +37,16 @@ pub fn together_of(
         rule.allows(&Mapping::from_tasks(nodes))
     };
     holds.then_some(rule)
+}
+
+/// The nodes of each leaf switch, for a job of this layout that is to have few switches without
+/// having asked for it, as jobs have with Slurm alone. O(1).
+#[must_use]
+pub fn few_of(job: &ObservedJob, layout: &Layout, observation: &Observation) -> Option<NodeGroups> {
+    let may_have_several = job.request.tasks > 1 && layout.nodes() > 1;
+    let may_have_several = may_have_several && layout.together.is_none();
+    let leaves = observation.leaves();
+    (may_have_several && !leaves.is_empty()).then(|| leaves.clone())
 }
 
 /// When a waiting job no longer insists on its number of switches; `None`: it has no such rule, or
@@ -126,6 +136,29 @@ mod tests {
         assert!(of(&waits, &observation, 1299).is_some());
         assert_eq!(of(&waits, &observation, 1300), None);
         assert_eq!(of(&waits, &Observation::new([], nodes(4)), 1000), None);
+    }
+
+    #[test]
+    fn job_without_a_rule_is_to_have_few_switches() {
+        let observation = with_switches();
+        let found = |tasks, layout: &Layout| {
+            let leaves = few_of(&job(1, tasks), layout, &observation);
+            leaves.map(|leaves| leaves.len())
+        };
+        assert_eq!(found(2, &Layout::default()), Some(2));
+        assert_eq!(found(1, &Layout::default()), None);
+        let on_one = Layout {
+            max_nodes: Some(1),
+            ..Layout::default()
+        };
+        assert_eq!(found(2, &on_one), None);
+        let ruled = Layout {
+            together: Some(Together::AtMost(1, observation.leaves().clone())),
+            ..Layout::default()
+        };
+        assert_eq!(found(2, &ruled), None);
+        let without = Observation::new([], nodes(4));
+        assert_eq!(few_of(&job(1, 2), &Layout::default(), &without), None);
     }
 
     #[test]

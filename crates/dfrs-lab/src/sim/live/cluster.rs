@@ -151,6 +151,7 @@ impl LiveCluster {
                 memory: NODE_MIB,
                 allocated_memory_mib: 0,
                 devices: Vec::new(),
+                weight: 1,
                 leaf_switch: None,
             };
             (node, PARTITION.to_owned())
