@@ -74,9 +74,8 @@ static uint32_t nodes_by_gpus(const job_record_t *job)
 static const job_resources_t *held(const job_record_t *job)
 {
 	const job_resources_t *resources = job->job_resrcs;
-	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 
-	return (holds && resources && resources->cpus && resources->nhosts) ? resources : NULL;
+	return (dfrs_holds_nodes(job) && resources && resources->cpus && resources->nhosts) ? resources : NULL;
 }
 
 uint32_t dfrs_device_nodes(const job_record_t *job)

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 /* "not set", as Slurm's NO_VAL */
-#define DFRS_NO_VALUE 0xfffffffeu
 
 /* dfrs_job_t.state */
 enum {

@@ -137,11 +137,8 @@ static void keep_equipped(bitstr_t *nodes, const dfrs_details_t *details)
 
 static time_t latest_end(const job_record_t *job, const part_record_t *partition, time_t now)
 {
-	uint32_t minutes = job->time_limit;
+	uint32_t minutes = dfrs_time_limit(job, partition);
 
-	if (minutes == NO_VAL)
-		minutes = (partition->default_time != NO_VAL) ? partition->default_time :
-								partition->max_time;
 	if ((minutes == INFINITE) || (minutes == NO_VAL))
 		minutes = 365 * 24 * 60;
 	return now + (time_t) minutes * 60;
@@ -366,6 +363,8 @@ bitstr_t *dfrs_eligible_nodes(const dfrs_scope_t *scope, const dfrs_scoped_t *pa
 
 /* --- preference ------------------------------------------------------------------------------------------- */
 
+#define PREFERRED 0x70726566
+
 bool dfrs_preferred_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partition,
 			const job_record_t *job, uint64_t *key)
 {
@@ -375,7 +374,9 @@ bool dfrs_preferred_key(const dfrs_scope_t *scope, const dfrs_scoped_t *partitio
 	if (!partition->record->node_bitmap || !details->prefer_list ||
 	    !dfrs_plain_features(details->prefer_list))
 		return false;
-	digest = dfrs_digest_text(partition->digest, details->prefer);
+	/* Not the key of what some job may use. */
+	digest = dfrs_digest(partition->digest, PREFERRED);
+	digest = dfrs_digest_text(digest, details->prefer);
 	*key = digest ? digest : 1;
 	return true;
 }

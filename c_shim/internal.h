@@ -141,8 +141,12 @@ uint32_t dfrs_tasks_on_each(const job_record_t *job, uint32_t nodes);
 uint32_t dfrs_unsupported(const job_record_t *job);
 /* In words; NULL for 0. */
 const char *dfrs_unsupported_text(uint32_t number);
-/* Whether --constraint is not given or no more than names joined by & and |. */
+/* Whether these features, of --constraint or --prefer, are none, or no more than names joined by & and |. */
 bool dfrs_plain_features(dfrs_list_t features);
+/* Whether it is on nodes, or its processes may still be there. */
+bool dfrs_holds_nodes(const job_record_t *job);
+/* Minutes, NO_VAL or INFINITE: its own limit, else the one that Slurm gives it when it starts in this partition. */
+uint32_t dfrs_time_limit(const job_record_t *job, const part_record_t *partition);
 /* Whether the job's record stands for one job, not for (the rest of) an array. */
 bool dfrs_single_record(const job_record_t *job);
 /* MiB that jobs may use on a node. */

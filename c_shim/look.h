@@ -161,7 +161,9 @@ dfrs_stamp_t *dfrs_view_stamp(dfrs_view_t *view, uint32_t job_id);
 /* Forgets a job that was not seen in this look, and returns its id. 0: there is none from *slot on,
  * which starts at 0. */
 uint32_t dfrs_view_next_gone(dfrs_view_t *view, uint32_t *slot);
-/* The class with this key; NULL: no memory. */
+/* Room for so many more classes; false: no memory. Those that are known move. */
+bool dfrs_view_reserve_classes(dfrs_view_t *view, uint32_t count);
+/* The class with this key. There is room for it, and it stays where it is until room for others is made. */
 dfrs_class_t *dfrs_view_class(dfrs_view_t *view, uint64_t key);
 /* Room for the digests of so many nodes. */
 bool dfrs_view_reserve_nodes(dfrs_view_t *view, uint32_t count);

@@ -29,7 +29,7 @@ void dfrs_record_node(dfrs_node_t *entry, const node_record_t *node, int index)
 	entry->cpus = entry->all_cpus;
 	entry->memory = dfrs_node_memory(node);
 	/* Slurm goes by this: node->weight is only kept for its state file. */
-	entry->weight = node->config_ptr ? node->config_ptr->weight : 0;
+	entry->weight = node->config_ptr ? node->config_ptr->weight : 1;
 	if (dfrs_select_ready())
 		entry->allocated_memory = dfrs_select_memory(index);
 }
@@ -322,16 +322,10 @@ static uint32_t mcs_label(const job_record_t *job)
 	return (uint32_t) (digest ^ (digest >> 32)) | 1;
 }
 
-/* Slurm fills a limit that was not given in when the job starts. */
 static uint32_t limit_minutes(const job_record_t *job, const part_record_t *partition)
 {
-	uint32_t limit = job->time_limit;
+	uint32_t limit = dfrs_time_limit(job, partition);
 
-	if (limit == NO_VAL) {
-		limit = partition->default_time;
-		if (limit == NO_VAL)
-			limit = partition->max_time;
-	}
 	return ((limit == NO_VAL) || (limit == INFINITE)) ? 0 : limit;
 }
 

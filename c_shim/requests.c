@@ -112,17 +112,28 @@ static uint32_t many(uint64_t tasks)
 	return (uint32_t) MIN(tasks, NO_VAL - 1);
 }
 
+bool dfrs_holds_nodes(const job_record_t *job)
+{
+	return IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
+}
+
+uint32_t dfrs_time_limit(const job_record_t *job, const part_record_t *partition)
+{
+	if (job->time_limit != NO_VAL)
+		return job->time_limit;
+	return (partition->default_time != NO_VAL) ? partition->default_time : partition->max_time;
+}
+
 uint32_t dfrs_tasks(const job_record_t *job)
 {
 	const dfrs_details_t *details = job->details;
-	bool holds = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job);
 	uint32_t nodes = MAX(details->min_nodes, 1);
 	uint32_t cpus_per_task = dfrs_cpus_given(details);
 	uint64_t on_each = MAX(dfrs_tasks_per_node(details), 1);
 	uint64_t tasks = details->num_tasks;
 
 	/* On as many nodes as it was started on whole; what an earlier run had does not count. */
-	if (dfrs_sized_by_nodes(job) && holds && dfrs_whole_nodes(details->whole_node) &&
+	if (dfrs_sized_by_nodes(job) && dfrs_holds_nodes(job) && dfrs_whole_nodes(details->whole_node) &&
 	    job->job_resrcs && job->job_resrcs->nhosts)
 		nodes = job->job_resrcs->nhosts;
 	/* With --overcommit Slurm sees to it that one task, or --ntasks-per-node, have their CPUs on each node

@@ -143,8 +143,7 @@ static int add_held_nodes(void *record, void *argument)
 	const job_record_t *job = record;
 	opening_t *opening = argument;
 	const job_resources_t *resources = dfrs_is_job(record) ? job->job_resrcs : NULL;
-	bool holds = resources && resources->node_bitmap &&
-		     (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job) || IS_JOB_COMPLETING(job));
+	bool holds = resources && resources->node_bitmap && dfrs_holds_nodes(job);
 
 	if (!holds || !dfrs_scope_of(opening->scope, job))
 		return 0;

@@ -260,9 +260,7 @@ static dfrs_class_t *class_of(builder_t *builder, const choice_t *choice,
 	if (!job->details || !choice->key(&builder->scope, partition, job, &key))
 		return NULL;
 	class = dfrs_view_class(builder->view, key);
-	if (!class) {
-		builder->no_memory = true;
-	} else if (!class->digest) {
+	if (!class->digest) {
 		nodes = choice->nodes(&builder->scope, partition, job);
 		class->digest = dfrs_digest_bits(DFRS_DIGEST_START, nodes) | 1;
 		FREE_NULL_BITMAP(nodes);
@@ -324,7 +322,9 @@ static void look_at_job(builder_t *builder, const job_record_t *job)
 	dfrs_record_job(&entry, job, partition, builder->scope.now);
 	entry.free_until = dfrs_free_until(&builder->scope, partition, job);
 	entry.reservation_end = dfrs_reservation_end(&builder->scope, job);
-	if (entry.state != DFRS_JOB_ENDED) {
+	if (!dfrs_view_reserve_classes(builder->view, 2)) {
+		builder->no_memory = true;
+	} else if (entry.state != DFRS_JOB_ENDED) {
 		may = class_of(builder, &eligible, partition, job);
 		prefers = class_of(builder, &preferred, partition, job);
 	}

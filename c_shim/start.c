@@ -130,60 +130,31 @@ bool dfrs_is_starting(void)
 
 /* --- the request that leaves no choice ------------------------------------------------------------ */
 
-/* What of a job's request is replaced while select_nodes() runs. */
+/* What of a job's request is replaced while select_nodes() runs. features_use, feature_list_use: --prefer, or
+ * --constraint: it is DFRS that has chosen the nodes. */
+#define REQUEST_FIELDS(FIELD) \
+	FIELD(exc_node_bitmap) FIELD(features_use) FIELD(feature_list_use) \
+	FIELD(min_nodes) FIELD(max_nodes) FIELD(min_cpus) FIELD(max_cpus) \
+	FIELD(num_tasks) FIELD(pn_min_cpus) FIELD(task_dist) FIELD(pn_min_memory) \
+	FIELD(contiguous) FIELD(cpus_per_task) FIELD(orig_cpus_per_task) \
+	FIELD(ntasks_per_node) FIELD(ntasks_per_tres) FIELD(overcommit)
+
+#define DECLARE(field) __typeof__(((dfrs_details_t *) NULL)->field) field;
+#define TAKE(field) .field = details->field,
+#define PUT(field) details->field = request->field;
+
 typedef struct {
-	bitstr_t *exc_node_bitmap;
-	/* --prefer, or --constraint: it is DFRS that has chosen the nodes. */
-	char *features_use;
-	dfrs_list_t feature_list_use;
-	uint32_t min_nodes, max_nodes, min_cpus, max_cpus, num_tasks, pn_min_cpus, task_dist;
-	uint64_t pn_min_memory;
-	uint16_t contiguous, cpus_per_task, orig_cpus_per_task, ntasks_per_node, ntasks_per_tres;
-	uint8_t overcommit;
+	REQUEST_FIELDS(DECLARE)
 } request_t;
 
 static request_t take_request(const dfrs_details_t *details)
 {
-	return (request_t) {
-		.exc_node_bitmap = details->exc_node_bitmap,
-		.features_use = details->features_use,
-		.feature_list_use = details->feature_list_use,
-		.min_nodes = details->min_nodes,
-		.max_nodes = details->max_nodes,
-		.min_cpus = details->min_cpus,
-		.max_cpus = details->max_cpus,
-		.num_tasks = details->num_tasks,
-		.pn_min_cpus = details->pn_min_cpus,
-		.task_dist = details->task_dist,
-		.pn_min_memory = details->pn_min_memory,
-		.contiguous = details->contiguous,
-		.cpus_per_task = details->cpus_per_task,
-		.orig_cpus_per_task = details->orig_cpus_per_task,
-		.ntasks_per_node = details->ntasks_per_node,
-		.ntasks_per_tres = details->ntasks_per_tres,
-		.overcommit = details->overcommit,
-	};
+	return (request_t) { REQUEST_FIELDS(TAKE) };
 }
 
 static void put_request(dfrs_details_t *details, const request_t *request)
 {
-	details->exc_node_bitmap = request->exc_node_bitmap;
-	details->features_use = request->features_use;
-	details->feature_list_use = request->feature_list_use;
-	details->min_nodes = request->min_nodes;
-	details->max_nodes = request->max_nodes;
-	details->min_cpus = request->min_cpus;
-	details->max_cpus = request->max_cpus;
-	details->num_tasks = request->num_tasks;
-	details->pn_min_cpus = request->pn_min_cpus;
-	details->task_dist = request->task_dist;
-	details->pn_min_memory = request->pn_min_memory;
-	details->contiguous = request->contiguous;
-	details->cpus_per_task = request->cpus_per_task;
-	details->orig_cpus_per_task = request->orig_cpus_per_task;
-	details->ntasks_per_node = request->ntasks_per_node;
-	details->ntasks_per_tres = request->ntasks_per_tres;
-	details->overcommit = request->overcommit;
+	REQUEST_FIELDS(PUT)
 }
 
 /* One task of one CPU and 1 MiB on each of the layout's nodes. */
@@ -364,14 +335,10 @@ static void launch(job_record_t *job)
  * (_attempt_backfill() of 22.05 and 24.11). */
 static void cut_to_deadline(job_record_t *job, time_t now)
 {
-	const part_record_t *partition = job->part_ptr;
-	uint32_t limit = job->time_limit, minutes;
+	uint32_t limit = dfrs_time_limit(job, job->part_ptr), minutes;
 
 	if (!dfrs_has_deadline(job) || (job->deadline <= now))
 		return;
-	if (limit == NO_VAL)
-		limit = (partition->default_time != NO_VAL) ? partition->default_time :
-							      partition->max_time;
 	minutes = MAX((uint32_t) ((job->deadline - now) / 60), 1);
 	if (limit > minutes)
 		job->time_limit = minutes;

@@ -183,13 +183,18 @@ static bool grow_classes(dfrs_view_t *view)
 	return true;
 }
 
+bool dfrs_view_reserve_classes(dfrs_view_t *view, uint32_t count)
+{
+	while (2 * (view->class_count + count) > view->class_room)
+		if (!grow_classes(view))
+			return false;
+	return true;
+}
+
 dfrs_class_t *dfrs_view_class(dfrs_view_t *view, uint64_t key)
 {
-	dfrs_class_t *class;
+	dfrs_class_t *class = &view->classes[find_class(view, key)];
 
-	if ((2 * (view->class_count + 1) > view->class_room) && !grow_classes(view))
-		return NULL;
-	class = &view->classes[find_class(view, key)];
 	if (!class->key) {
 		*class = (dfrs_class_t) { .key = key };
 		view->class_count++;

@@ -1,6 +1,5 @@
 // Generated from c_shim/dfrs_shim.h by `cargo xtask bindings`; do not edit.
 
-pub const DFRS_NO_VALUE: u32 = 4294967294;
 pub const DFRS_NO_YIELD: u32 = 4294967295;
 pub const DFRS_LOCK_BUCKETS: u32 = 272;
 pub const DFRS_JOB_PENDING: _bindgen_ty_1 = 0;

@@ -26,7 +26,11 @@ teardown_file() {
 	for host in "${hosts[@]}"; do in_cluster "$host" rm -f /etc/slurm/topology.conf; done
 }
 
-teardown() { clean_up; }
+teardown() {
+	clean_up
+	controller scontrol update NodeName=n[1-4] Weight=1
+	controller scontrol update NodeName=n2 AvailableFeatures= ActiveFeatures=
+}
 
 # fill NODE: a job that leaves no memory there for one of these tests, and stays.
 fill() {
@@ -96,8 +100,6 @@ wants() { submit --nodes=2 --ntasks=2 --mem=200 --comment=dfrs:never "$@" -- "$u
 	wait_for_state "$by_weight" RUNNING 30
 	preferring=$(submit --ntasks=1 --mem=50 --prefer=large --comment=dfrs:never -- "$until_finished")
 	wait_for_state "$preferring" RUNNING 30
-	controller scontrol update NodeName=n[1-3] Weight=1
-	controller scontrol update NodeName=n2 AvailableFeatures= ActiveFeatures=
 	[ "$(nodes_of "$by_weight")" = n4 ]
 	[ "$(nodes_of "$preferring")" = n2 ]
 }

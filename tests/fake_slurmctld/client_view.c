@@ -16,6 +16,17 @@ static void print_devices(FILE *out, const dfrs_snapshot_t *snapshot, uint32_t o
 	}
 }
 
+/* All of an entry, so that no field is left out: what refers to another array was set to 0. */
+static void print_words(FILE *out, const void *entry, size_t size)
+{
+	for (size_t at = 0; at + sizeof(uint32_t) <= size; at += sizeof(uint32_t)) {
+		uint32_t word;
+
+		memcpy(&word, (const char *) entry + at, sizeof(word));
+		fprintf(out, " %x", word);
+	}
+}
+
 static void print_set(FILE *out, const dfrs_snapshot_t *snapshot, const char *what, uint32_t number)
 {
 	const dfrs_node_set_t *set = &snapshot->sets[number - 1];
@@ -29,21 +40,16 @@ static void print_set(FILE *out, const dfrs_snapshot_t *snapshot, const char *wh
 
 static char *text_of_job(const dfrs_snapshot_t *snapshot, const dfrs_job_t *job)
 {
+	dfrs_job_t plain = *job;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	fprintf(out, "user %u label %u array %u priority %u state %u flags %x unsupported %u restarts %u tasks %u*%u(%u)/%u nodes %u-%u of %u",
-		job->user, job->label, job->array_job_id, job->priority, job->state, job->flags, job->unsupported,
-		job->restarts, job->tasks, job->cpus_per_task, job->idle_cpus, job->tasks_per_node, job->min_nodes,
-		job->max_nodes, job->partition_nodes);
-	fprintf(out, " warn %u limit %u of %u memory %" PRIu64 " submit %" PRId64 " end %" PRId64 " launch %" PRId64,
-		job->warn_seconds, job->limit_minutes, job->partition_minutes, job->memory, job->submit_time, job->end_time, job->last_launch);
-	fprintf(out, " free until %" PRId64 " deadline %" PRId64 " reservation %" PRId64 " resumed %" PRId64 " eligible %" PRId64,
-		job->free_until, job->deadline, job->reservation_end, job->resumed, job->eligible_time);
-	fprintf(out, " switches %u for %u", job->switches, job->switch_seconds);
-	fprintf(out, " in %s, %s; at", snapshot->strings + job->partition,
-		snapshot->strings + job->comment);
+	plain.unsupported_text = plain.partition = plain.comment = 0;
+	plain.place_offset = plain.device_offset = plain.eligible = plain.preferred = 0;
+	print_words(out, &plain, sizeof(plain));
+	fprintf(out, " %s in %s, %s; at", snapshot->strings + job->unsupported_text,
+		snapshot->strings + job->partition, snapshot->strings + job->comment);
 	for (uint32_t i = 0; i < job->place_count; i++) {
 		const dfrs_place_t *place = &snapshot->places[job->place_offset + i];
 
@@ -81,12 +87,14 @@ static void take_in_nodes(known_t *known, const dfrs_snapshot_t *snapshot)
 		replace(&known->nodes[i], NULL);
 	for (uint32_t i = 0; i < snapshot->node_count; i++) {
 		const dfrs_node_t *node = &snapshot->nodes[i];
+		dfrs_node_t plain = *node;
 		char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);
 
-		fprintf(out, "%s state %u cpus %u weight %u memory %" PRIu64 " of %" PRIu64, snapshot->strings + node->name,
-			node->state, node->cpus, node->weight, node->allocated_memory, node->memory);
+		plain.name = plain.leaf = plain.device_offset = 0;
+		fprintf(out, "%s at %s:", snapshot->strings + node->name, snapshot->strings + node->leaf);
+		print_words(out, &plain, sizeof(plain));
 		print_devices(out, snapshot, node->device_offset, node->device_count);
 		fclose(out);
 		if (equal(known->nodes[node->index], text))

@@ -13,7 +13,7 @@
  * words stay. names: which cores a job has in name. yields: where they are shown. requests: what
  * only newer versions have, and is refused. begin: when a requeued job may begin. devices: which
  * jobs hold some. topology: which leaf switches nodes have, and which nodes jobs want together. preference: which nodes
- * they prefer. limits: what is taken off a time limit again. cores: which jobs reservations of cores keep off. several:
+ * they prefer. sets: nodes of many jobs of which no two may have the same ones. limits: what is taken off a time limit again. cores: which jobs reservations of cores keep off. several:
  * in which of its reservations a job waits. listed: which lists of nodes can be. hetjobs: which components of heterogeneous jobs wait for ever, and what
  * they show. overlapping: which reservations keep jobs of others off. preemption: whether a start may end jobs. grace:
  * what becomes of jobs that Slurm preempts. dependencies: jobs after one that was warned.
@@ -1458,6 +1458,39 @@ static void preference(void)
 	print_preference("large");
 }
 
+/* As many classes of both kinds as jobs, so that the table of classes grows now and then. */
+static void sets(void)
+{
+	dfrs_view_t *view = dfrs_view_create();
+	dfrs_snapshot_t snapshot;
+
+	make_nodes(70);
+	for (uint32_t id = 1; id <= 300; id++) {
+		job_record_t *job = new_job(id);
+
+		exclude_node(job, (int) id % 70);
+		bit_set(job->details->exc_node_bitmap, id / 70);
+		prefer(job, "fast", false);
+		xfree(job->details->prefer);
+		job->details->prefer = xstrdup_printf("fast,%u", id);
+	}
+	snapshot = look(view, NULL);
+	for (uint32_t i = 0; i < snapshot.job_count; i++) {
+		const dfrs_job_t *job = &snapshot.jobs[i];
+		uint32_t excluded = (job->job_id % 70 == job->job_id / 70) ? 1 : 2;
+
+		if (!job->eligible || (job->eligible > snapshot.set_count) ||
+		    (snapshot.sets[job->eligible - 1].count != 70 - excluded))
+			printf("job %u: other nodes\n", job->job_id);
+		if (!job->preferred || (job->preferred > snapshot.set_count) ||
+		    (snapshot.sets[job->preferred - 1].count != 35))
+			printf("job %u: prefers others\n", job->job_id);
+	}
+	printf("%u jobs with sets of their own\n", snapshot.job_count);
+	dfrs_snapshot_free(&snapshot);
+	dfrs_view_destroy(view);
+}
+
 /* --- grace time ------------------------------------------------------------------------------------------- */
 
 static void print_grace(const char *what, const job_record_t *job)
@@ -1679,6 +1712,8 @@ int main(int argc, char **argv)
 		topology();
 	else if (!strcmp(scenario, "preference"))
 		preference();
+	else if (!strcmp(scenario, "sets"))
+		sets();
 	else if (!strcmp(scenario, "names"))
 		names();
 	else if (!strcmp(scenario, "words"))

@@ -303,15 +303,21 @@ fn leaf_switches_and_what_jobs_ask_of_them_are_seen() {
 fn preferred_nodes_and_weights_are_seen() {
     let lines = run(&build::SNAPSHOT_TEST, "preference");
     for line in [
-        "none:; weights 0 0 0 0; any node, supported",
-        "fast: 0 2; weights 0 0 0 0; any node, supported",
-        "no such:; weights 0 0 0 0; any node, supported",
+        "none:; weights 1 1 1 1; any node, supported",
+        "fast: 0 2; weights 1 1 1 1; any node, supported",
+        "no such:; weights 1 1 1 1; any node, supported",
         // What Slurm would do with such features is not done.
-        "grouped:; weights 0 0 0 0; any node, supported",
-        "large: 0 3; weights 0 7 0 0; any node, supported",
+        "grouped:; weights 1 1 1 1; any node, supported",
+        "large: 0 3; weights 1 7 1 1; any node, supported",
     ] {
         assert_has(&lines, line);
     }
+}
+
+#[test]
+fn sets_of_many_jobs_are_their_own_when_there_is_room_for_more() {
+    let lines = run(&build::SNAPSHOT_TEST, "sets");
+    assert_eq!(lines, ["300 jobs with sets of their own"]);
 }
 
 #[test]

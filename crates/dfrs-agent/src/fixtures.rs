@@ -178,20 +178,7 @@ impl ObservedJob {
 /// `count` nodes n0, n1, … with 4 CPUs and 1000 MiB.
 #[must_use]
 pub fn nodes(count: u32) -> Vec<ObservedNode> {
-    let node = |index| ObservedNode {
-        index,
-        name: format!("n{index}"),
-        up: true,
-        down: false,
-        all_cpus: 4,
-        cpus: 4,
-        others_cpus: 0,
-        memory: 1000,
-        allocated_memory_mib: 0,
-        devices: Vec::new(),
-        weight: 1,
-        leaf_switch: None,
-    };
+    let node = |index| ObservedNode::plain(index, 4, 1000);
     (0..count).map(node).collect()
 }
 

@@ -101,6 +101,7 @@ pub use experience::Experience;
 pub use histories::Histories;
 pub use model::{
     Cluster, Job, JobId, JobState, Layout, Mapping, Mobility, Node, NodeIndex, NodeState, Run,
+    UnknownMobility,
 };
 pub use needs::{GrantedYield, Interval, Measured, Need, shares_of_requests};
 pub use node_set::NodeSet;

@@ -1,6 +1,7 @@
 //! What a decision looks at: nodes and jobs of one cluster at one instant.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,32 @@ pub enum Mobility {
     Restart,
     /// Stays where it is until it ends.
     Never,
+}
+
+impl Mobility {
+    /// All of them, from the one that allows least on.
+    pub const ALL: [Self; 4] = [Self::Never, Self::Restart, Self::Park, Self::Checkpoint];
+}
+
+impl FromStr for Mobility {
+    type Err = UnknownMobility;
+
+    /// Reads what [`fmt::Display`] writes.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut all = Self::ALL.into_iter();
+        let found = all.find(|mobility| mobility.to_string() == text);
+        found.ok_or(UnknownMobility)
+    }
+}
+
+/// A word that is no [`Mobility`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownMobility;
+
+impl fmt::Display for UnknownMobility {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("checkpoint, park, restart or never")
+    }
 }
 
 impl fmt::Display for Mobility {

@@ -103,11 +103,11 @@ fn max_load(ceiling: Option<LoadCeiling>, cpu: Cores) -> Cores {
 
 /// Where a node stands in what a job and the cluster prefer: the lowest is taken first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct NodeRank {
+pub(crate) struct NodePreference {
     /// Whether the job prefers other nodes.
-    is_passed_over: bool,
+    pub(crate) is_passed_over: bool,
     /// As [`Node::weight`](crate::Node::weight).
-    weight: u32,
+    pub(crate) weight: u32,
 }
 
 /// The weight of each node; none if all have the same. O(nodes).
@@ -272,12 +272,16 @@ impl Usage {
         self.packs && !job.moves_freely()
     }
 
+    /// Whether nodes differ in what the job and the cluster prefer.
+    pub(crate) fn has_preferences(&self, job: &Job) -> bool {
+        !self.weights.is_empty() || job.layout.preferred.is_some()
+    }
+
     /// Where the node stands in what the job and the cluster prefer: of two nodes with idle CPU the
-    /// one of the lower rank is taken. O(log n) of the nodes that the job prefers.
-    #[inline]
-    pub(crate) fn rank(&self, job: &Job, node: NodeIndex) -> NodeRank {
+    /// one with the lower is taken. O(log n) of the nodes that the job prefers.
+    pub(crate) fn preference(&self, job: &Job, node: NodeIndex) -> NodePreference {
         let preferred = job.layout.preferred.as_ref();
-        NodeRank {
+        NodePreference {
             is_passed_over: preferred.is_some_and(|nodes| !nodes.contains(node)),
             weight: self.weights.get(node.index()).copied().unwrap_or(0),
         }

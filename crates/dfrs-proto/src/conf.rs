@@ -159,7 +159,7 @@ pub struct Config {
     /// of each of its steps, before it may be paused or moved.
     pub settle_time: Span,
     /// `LongestPause`: a job that has been paused, or parked, for so long comes back before all
-    /// others, and then keeps its place for as long. `None`: no bound.
+    /// others, and then keeps its place for an eighth of that. `None`: no bound.
     pub longest_pause: Option<Span>,
     /// `TimeToLive`: how long a node keeps its CPU caps when it receives nothing from slurmctld.
     pub time_to_live: Span,

@@ -103,19 +103,8 @@ fn stated(comment: &str) -> Option<Mobility> {
     comment
         .split([',', ' ', ';'])
         .filter_map(|word| word.strip_prefix(PREFIX))
-        .filter_map(by_name)
+        .filter_map(|name| name.to_ascii_lowercase().parse().ok())
         .next_back()
-}
-
-/// A mobility by its name in comments and in dfrs.conf.
-fn by_name(name: &str) -> Option<Mobility> {
-    match name.to_ascii_lowercase().as_str() {
-        "checkpoint" => Some(Mobility::Checkpoint),
-        "park" => Some(Mobility::Park),
-        "restart" => Some(Mobility::Restart),
-        "never" => Some(Mobility::Never),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

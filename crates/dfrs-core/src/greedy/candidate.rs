@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::model::{Job, NodeIndex, Run};
 use crate::units::{Amount, Bytes, Cores};
-use crate::usage::NodeRank;
+use crate::usage::NodePreference;
 
 /// A node that one more task of the job may go to. The greatest candidate is the one with the
 /// lowest load after that task, which leaves the task the largest yield; ties go to the lower
@@ -19,8 +19,8 @@ use crate::usage::NodeRank;
 /// a job which requires all devices of a node finds one. CPU does not matter to it, as it has a least
 /// yield.
 ///
-/// Before all that, of nodes with idle CPU for the task those of the lowest rank come first, and for
-/// a job that requires devices of all.
+/// Before all that, where nodes differ in what is preferred, those with idle CPU for the job come
+/// first, in that order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeCandidate {
     pub(super) load_after: Cores,
@@ -28,7 +28,8 @@ pub(super) struct NodeCandidate {
     pub(super) node: NodeIndex,
     /// Tasks of the job that are there already.
     pub(super) tasks: u32,
-    pub(super) rank: NodeRank,
+    /// Where nodes differ in it.
+    pub(super) preferred: Option<PreferredNode>,
     /// For a job that is packed.
     pub(super) packed: Option<Packed>,
     /// For a job that requires devices: how many of these kinds are left there after the task.
@@ -44,24 +45,29 @@ pub(super) struct Packed {
     pub(super) each: Bytes,
 }
 
-impl NodeCandidate {
-    /// Whether the task waits for no CPU there. A node without CPU counts as one with little, as it does
-    /// where loads are compared: with equal ranks a node where this holds has the lower load.
-    fn has_idle(&self) -> bool {
-        self.load_after.0 <= self.capacity.0.max(1)
-    }
+/// Where a node stands in what is preferred, and what it has to have for that to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PreferredNode {
+    pub(super) preference: NodePreference,
+    /// CPU of tasks that have to go there, too, for the job's tasks to be on as many nodes as it may
+    /// have.
+    pub(super) further: Cores,
+}
 
-    /// Its rank where that counts.
-    fn counted_rank(&self) -> Option<Reverse<NodeRank>> {
-        let counts = self.devices_left.is_some() || self.has_idle();
-        counts.then_some(Reverse(self.rank))
+impl NodeCandidate {
+    /// What is preferred, if its CPU is idle for what goes there at least.
+    fn counted_preference(&self) -> Option<Reverse<NodePreference>> {
+        let preferred = self.preferred?;
+        let counts = self.load_after + preferred.further <= self.capacity;
+        counts.then_some(Reverse(preferred.preference))
     }
 
     /// Which is better for a job that is packed, `by_load` being which is better by load.
     fn cmp_packed(&self, other: &Self, by_load: Ordering) -> Ordering {
+        let finds_idle = |candidate: &Self| candidate.load_after <= candidate.capacity;
         let left = |candidate: &Self| candidate.packed.map(|packed| packed.left);
         let by_memory = left(other).cmp(&left(self));
-        match (self.has_idle(), other.has_idle()) {
+        match (finds_idle(self), finds_idle(other)) {
             (true, true) => by_memory.then(by_load.reverse()),
             (false, false) => by_load.then(by_memory),
             (own, others) => own.cmp(&others),
@@ -84,12 +90,9 @@ impl Ord for NodeCandidate {
         } else {
             by_load
         };
-        let by_rank = match self.rank == other.rank {
-            true => Ordering::Equal,
-            false => self.counted_rank().cmp(&other.counted_rank()),
-        };
+        let by_idle_preference = self.counted_preference().cmp(&other.counted_preference());
         let by_devices = other.devices_left.cmp(&self.devices_left);
-        let by_preference = by_rank.then(by_devices);
+        let by_preference = by_idle_preference.then(by_devices);
         by_preference.then(better).then(other.node.cmp(&self.node))
     }
 }
@@ -116,6 +119,9 @@ impl NodeCandidate {
         self.load_after += job.cpu;
         if let Some(left) = &mut self.devices_left {
             *left = left.minus(job.rigid.iter().copied().sum());
+        }
+        if let Some(preferred) = &mut self.preferred {
+            preferred.further = preferred.further.minus(job.cpu);
         }
         if let Some(packed) = &mut self.packed {
             packed.left = packed.left.minus(packed.each);
@@ -179,7 +185,52 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// A few nodes for one job, which is packed, requires devices, or prefers some of them.
+    fn candidates() -> impl Strategy<Value = Vec<NodeCandidate>> {
+        let node = (0u64..6, 0u64..4, 0u64..3, 0u64..3, any::<bool>(), 0u32..2);
+        let nodes = proptest::collection::vec(node, 3..6);
+        (nodes, any::<[bool; 3]>(), 0u64..3).prop_map(
+            |(nodes, [packs, devices, prefers], further)| {
+                let candidate =
+                    |(node, (load, capacity, left, devices_left, is_passed_over, weight))| {
+                        let preference = NodePreference {
+                            is_passed_over,
+                            weight,
+                        };
+                        NodeCandidate {
+                            load_after: Cores(load),
+                            capacity: Cores(capacity),
+                            node: NodeIndex(node),
+                            tasks: 0,
+                            preferred: prefers.then_some(PreferredNode {
+                                preference,
+                                further: Cores(further),
+                            }),
+                            packed: packs.then_some(Packed {
+                                left: Bytes(left),
+                                each: Bytes(1),
+                            }),
+                            devices_left: devices.then_some(Amount(devices_left)),
+                        }
+                    };
+                (0..).zip(nodes).map(candidate).collect()
+            },
+        )
+    }
+
     proptest! {
+        #[test]
+        fn order_is_total_for_any_job(nodes in candidates()) {
+            for one in &nodes {
+                for other in &nodes {
+                    prop_assert_eq!(one.cmp(other), other.cmp(one).reverse());
+                    for third in &nodes {
+                        prop_assert!(!(one < other && other < third) || one < third);
+                    }
+                }
+            }
+        }
+
         #[test]
         fn the_best_are_the_greatest(
             nodes in proptest::collection::vec((0u64..6, 1u64..4), 0..40),
@@ -193,7 +244,7 @@ mod tests {
                     capacity: Cores(capacity),
                     node,
                     tasks: 0,
-                    rank: NodeRank::default(),
+                    preferred: None,
                     packed: None,
                     devices_left: None,
                 };

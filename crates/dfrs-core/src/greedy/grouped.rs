@@ -1,13 +1,13 @@
 //! Places of jobs with a rule about which nodes they may have together: sets of nodes that keep it
 //! are tried one after the other, each as if it were all that the job may use.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::model::{Cluster, Job, Layout, Mapping, NodeIndex};
 use crate::node_set::NodeSet;
 use crate::space::{quotient, share};
 use crate::together::Together;
-use crate::usage::{NodeRank, Usage};
+use crate::usage::{NodePreference, Usage};
 
 use super::unions::Unions;
 use super::{all_nodes, place};
@@ -30,67 +30,86 @@ pub(super) fn place_grouped(
     job: &Job,
     rule: &Together,
 ) -> Option<Mapping> {
-    let mut before = Vec::new();
-    for counted in [CountedCpu::Idle, CountedCpu::Capacity, CountedCpu::Any] {
+    if let Some(found) = place_idle(cluster, usage, job, rule) {
+        return Some(found);
+    }
+    let mut before = slots(cluster, usage, job, CountedCpu::Idle);
+    for counted in [CountedCpu::Capacity, CountedCpu::Any] {
         let slots = slots(cluster, usage, job, counted);
         if slots == before {
             continue;
         }
-        let load = |node: NodeIndex| match counted {
-            CountedCpu::Idle => 0.0,
-            CountedCpu::Capacity | CountedCpu::Any => share(usage.load(node).0, usage.cpu(node).0),
-        };
-        let place = |set| {
-            let layout = narrowed(&job.layout, set, rule);
-            let job = job.clone();
-            place(cluster, usage, &Job { layout, ..job })
-        };
+        let load = |node: NodeIndex| share(usage.load(node).0, usage.cpu(node).0);
         let search = Search { job, slots: &slots };
-        if let Some(found) = search.first(rule, &load, place) {
-            return Some(found);
+        let found = search.first(rule, &load, |set| place_in(cluster, usage, job, rule, set));
+        if found.is_some() {
+            return found;
         }
         before = slots;
     }
     None
 }
 
+/// A job that needs more groups than this is as well off on any nodes, and to look for more takes
+/// long.
+const MAX_FEW: u32 = 8;
+
 /// A place of a job that is to have few of some sets of nodes, on few of them, if all its tasks find
-/// idle CPU there: on nodes of the lowest ranks that have enough of it. O(nodes log nodes), or O(nodes)
-/// if there are none, beside a try of [`place`].
+/// idle CPU there. O(nodes log nodes), or O(nodes) if there is too little of it, for each of the
+/// preferences that nodes differ in, beside a try of [`place`].
 pub(super) fn place_in_few(cluster: &Cluster, usage: &Usage, job: &Job) -> Option<Mapping> {
     let groups = job.layout.few_of.clone()?;
     if job.tasks <= 1 || job.layout.nodes() <= 1 {
         return None;
     }
-    let slots = of_lowest_ranks(usage, job, slots(cluster, usage, job, CountedCpu::Idle))?;
-    let rule = Together::AtMost(u32::MAX, groups);
-    let search = Search { job, slots: &slots };
-    search.first(&rule, &|_| 0.0, |set| {
-        let layout = narrowed(&job.layout, set, &rule);
-        let job = job.clone();
-        place(cluster, usage, &Job { layout, ..job })
+    place_idle(cluster, usage, job, &Together::AtMost(MAX_FEW, groups))
+}
+
+/// A place that keeps the rule and in which the job's tasks wait for no CPU: on the nodes that are
+/// preferred most of those that have one.
+fn place_idle(cluster: &Cluster, usage: &Usage, job: &Job, rule: &Together) -> Option<Mapping> {
+    let idle = slots(cluster, usage, job, CountedCpu::Idle);
+    let total: u64 = idle.iter().map(|slots| u64::from(*slots)).sum();
+    if total < u64::from(job.tasks) {
+        return None;
+    }
+    let on = |slots: &[u32]| {
+        let search = Search { job, slots };
+        search.first(rule, &|_| 0.0, |set| {
+            place_in(cluster, usage, job, rule, set)
+        })
+    };
+    if !usage.has_preferences(job) {
+        return on(&idle);
+    }
+    let takers = (0..)
+        .map(NodeIndex)
+        .zip(&idle)
+        .filter(|(_, slots)| **slots > 0);
+    let preferences: BTreeSet<NodePreference> = takers
+        .map(|(node, _)| usage.preference(job, node))
+        .collect();
+    preferences.into_iter().find_map(|last| {
+        let nodes = (0..).map(NodeIndex).zip(&idle);
+        let slots = nodes.map(|(node, slots)| match usage.preference(job, node) > last {
+            true => 0,
+            false => *slots,
+        });
+        on(&slots.collect::<Vec<u32>>())
     })
 }
 
-/// What nodes take, but for those of higher ranks than it takes for all tasks of the job; `None`: there
-/// is not enough. O(nodes), and O(nodes log nodes) where ranks differ.
-fn of_lowest_ranks(usage: &Usage, job: &Job, mut slots: Vec<u32>) -> Option<Vec<u32>> {
-    let mut by_rank: BTreeMap<NodeRank, u64> = BTreeMap::new();
-    let nodes = || (0..).map(NodeIndex);
-    for (node, count) in nodes().zip(&slots).filter(|(_, count)| **count > 0) {
-        *by_rank.entry(usage.rank(job, node)).or_insert(0) += u64::from(*count);
-    }
-    let mut found = 0;
-    let highest = by_rank.into_iter().find_map(|(rank, count)| {
-        found += count;
-        (found >= u64::from(job.tasks)).then_some(rank)
-    })?;
-    for (node, count) in nodes().zip(&mut slots) {
-        if usage.rank(job, node) > highest {
-            *count = 0;
-        }
-    }
-    Some(slots)
+/// A place on nodes of this set, which keep the rule.
+fn place_in(
+    cluster: &Cluster,
+    usage: &Usage,
+    job: &Job,
+    rule: &Together,
+    set: NodeSet,
+) -> Option<Mapping> {
+    let layout = narrowed(&job.layout, set, rule);
+    let job = job.clone();
+    place(cluster, usage, &Job { layout, ..job })
 }
 
 /// As [`could_place`](super::could_place), for a job with a rule. O(nodes log nodes).

@@ -94,7 +94,8 @@ fn is_queued(job: &Job) -> bool {
     waits(job) && !matches!(job.state, JobState::Parked(_))
 }
 
-/// Orders jobs by all that says where they fit; equal ones fit in the same places.
+/// Orders jobs by all that says where they fit, and what they prefer; equal ones fit in the same
+/// places.
 pub(crate) fn cmp_requirements(one: &Job, other: &Job) -> Ordering {
     let size = |job: &Job| (job.tasks, job.cpu, job.memory, job.memory_per_node);
     size(one)

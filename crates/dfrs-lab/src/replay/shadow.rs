@@ -132,12 +132,7 @@ fn mobility(config: &Config) -> Mobility {
         Mobility::Park if without_swap => Mobility::Never,
         mobility => mobility,
     });
-    let rank = |mobility: &Mobility| match mobility {
-        Mobility::Never => 0,
-        Mobility::Restart => 1,
-        Mobility::Park => 2,
-        Mobility::Checkpoint => 3,
-    };
+    let rank = |mobility: &Mobility| Mobility::ALL.iter().position(|one| one == mobility);
     possible.min_by_key(rank).unwrap_or(Mobility::Never)
 }
 
@@ -211,7 +206,7 @@ fn notes(config: &Config, source: ReplaySource) -> Vec<String> {
     let mut notes = vec![
         format!("Simulated: {can}; jobs ran as long as they ran under Slurm, with the CPUs that they asked for."),
         "Not known: what memory jobs used (what they asked for counts), drains, failures, reservations and constraints of nodes, \
-         and on how many nodes jobs had to be; MovesPerHour, SettleTime, LongestPause and Needs are not simulated; \
+         and on how many nodes jobs had to be; MovesPerHour, SettleTime and Needs are not simulated, and LongestPause is a day; \
          limits held jobs back in the simulation for as long as they did under Slurm."
             .to_owned(),
     ];

@@ -1,5 +1,7 @@
 //! A scenario that is being read.
 
+use std::collections::BTreeMap;
+
 use dfrs_core::{Cluster, Events, NodeGroups, NodeSet, Policy, Time};
 
 use super::Section;
@@ -22,11 +24,11 @@ pub(super) struct Draft {
     now: Option<Time>,
     pub(super) cluster: Cluster,
     pub(super) directory: NodeNames,
-    /// The list of eligible nodes that was read last, and what it stands for: they are long, and
+    /// The list of nodes that was read last behind a word, and what it stands for: they are long, and
     /// many jobs share one.
-    pub(super) last_list: (String, NodeSet),
+    pub(super) last_lists: BTreeMap<&'static str, (String, NodeSet)>,
     /// The groups of nodes that were read last, likewise.
-    pub(super) last_groups: (String, NodeGroups),
+    pub(super) last_groups: BTreeMap<&'static str, (String, NodeGroups)>,
     events: Events,
     pub(super) outcome: Option<ScenarioOutcome>,
     /// The line of `----`, counted from 0.

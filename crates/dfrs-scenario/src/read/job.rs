@@ -10,15 +10,8 @@ use crate::units;
 use crate::words::Fields;
 
 fn mobility(text: &str) -> Result<Mobility, &'static str> {
-    let all = [
-        Mobility::Checkpoint,
-        Mobility::Park,
-        Mobility::Restart,
-        Mobility::Never,
-    ];
-    let mut all = all.into_iter();
-    let found = all.find(|mobility| mobility.to_string() == text);
-    found.ok_or("checkpoint, park, restart or never")
+    text.parse()
+        .map_err(|_| "checkpoint, park, restart or never")
 }
 
 /// How many nodes the lists of a layout have.
@@ -81,23 +74,18 @@ impl Draft {
             eligible: self.read_set("eligible", fields)?,
             together: self.read_together(fields)?,
             preferred: self.read_set("prefer", fields)?,
-            few_of: fields
-                .text("few-of")?
-                .map(|text| self.read_groups(text))
-                .transpose()?,
+            few_of: self.read_groups("few-of", fields)?,
         })
     }
 
     fn read_together(&mut self, fields: &mut Fields<'_>) -> Result<Option<Together>, String> {
-        let consecutive = fields.text("consecutive")?;
-        let groups = fields.text("groups")?;
+        let consecutive = self.read_groups("consecutive", fields)?;
+        let groups = self.read_groups("groups", fields)?;
         let most = fields.value("max-groups", units::count)?;
         match (consecutive, groups, most) {
             (None, None, None) => Ok(None),
-            (Some(text), None, None) => Ok(Some(Together::Consecutive(self.read_groups(text)?))),
-            (None, Some(text), Some(most)) => {
-                Ok(Some(Together::AtMost(most, self.read_groups(text)?)))
-            }
+            (Some(groups), None, None) => Ok(Some(Together::Consecutive(groups))),
+            (None, Some(groups), Some(most)) => Ok(Some(Together::AtMost(most, groups))),
             _ => Err(
                 "give either consecutive=NODES;NODES, or max-groups=N and groups=NODES;NODES"
                     .into(),
@@ -106,16 +94,24 @@ impl Draft {
     }
 
     /// Lists of nodes with `;` between them.
-    fn read_groups(&mut self, text: &str) -> Result<NodeGroups, String> {
-        if self.last_groups.0 != text {
+    fn read_groups(
+        &mut self,
+        word: &'static str,
+        fields: &mut Fields<'_>,
+    ) -> Result<Option<NodeGroups>, String> {
+        let Some(text) = fields.text(word)? else {
+            return Ok(None);
+        };
+        let last = self.last_groups.entry(word).or_default();
+        if last.0 != text {
             let mut groups = Vec::new();
             for list in text.split(';').filter(|list| !list.is_empty()) {
                 let nodes = self.directory.list(list, &mut self.budget)?;
                 groups.push(nodes.into_iter().collect::<NodeSet>());
             }
-            self.last_groups = (text.to_owned(), groups.into_iter().collect());
+            *last = (text.to_owned(), groups.into_iter().collect());
         }
-        Ok(self.last_groups.1.clone())
+        Ok(Some(last.1.clone()))
     }
 
     fn read_set(
@@ -126,11 +122,12 @@ impl Draft {
         let Some(list) = fields.text(word)? else {
             return Ok(None);
         };
-        if self.last_list.0 != list {
+        let last = self.last_lists.entry(word).or_default();
+        if last.0 != list {
             let nodes = self.directory.list(list, &mut self.budget)?;
-            self.last_list = (list.to_owned(), nodes.into_iter().collect());
+            *last = (list.to_owned(), nodes.into_iter().collect());
         }
-        Ok(Some(self.last_list.1.clone()))
+        Ok(Some(last.1.clone()))
     }
 
     /// Pending unless another state is given.

@@ -1,10 +1,12 @@
 //! Lines of jobs: adjacent jobs that are alike in one.
 
+use std::collections::BTreeMap;
 use std::convert::identity;
 use std::fmt;
 
 use dfrs_core::{
-    Bytes, Job, JobId, JobState, Mobility, NodeGroups, NodeIndex, Span, Time, Together, Weight,
+    Bytes, Job, JobId, JobState, Mobility, NodeGroups, NodeIndex, NodeSet, Span, Time, Together,
+    Weight,
 };
 
 use crate::mappings;
@@ -46,40 +48,55 @@ fn write_alike(
     }
 }
 
-/// Lists of nodes. The last one is kept, and so are the last groups: they are long, and the same for
-/// many jobs.
+/// Lists of nodes. Behind each word the last one is kept, and so are the last groups: they are long,
+/// and the same for many jobs.
 struct NodeLists<'a> {
     labels: &'a Labels,
-    last: (Vec<NodeIndex>, String),
-    last_groups: (NodeGroups, String),
+    last: BTreeMap<&'static str, (Vec<NodeIndex>, String)>,
+    last_groups: BTreeMap<&'static str, (NodeGroups, String)>,
 }
 
 impl<'a> NodeLists<'a> {
     fn new(labels: &'a Labels) -> Self {
         Self {
             labels,
-            last: (Vec::new(), String::new()),
-            last_groups: (NodeGroups::default(), String::new()),
+            last: BTreeMap::new(),
+            last_groups: BTreeMap::new(),
         }
     }
 
-    fn show(&mut self, nodes: &[NodeIndex]) -> &str {
-        if self.last.0 != nodes || self.last.1.is_empty() {
-            self.last = (nodes.to_vec(), self.labels.list(nodes.iter().copied()));
+    fn show(&mut self, word: &'static str, nodes: &NodeSet) -> &str {
+        let last = self.last.entry(word).or_default();
+        if last.0 != **nodes || last.1.is_empty() {
+            *last = (nodes.to_vec(), self.labels.list(nodes.iter().copied()));
         }
-        &self.last.1
+        &last.1
     }
 
     /// Lists with `;` between them. O(1) for groups that are shared with the last ones.
-    fn show_groups(&mut self, groups: &NodeGroups) -> &str {
-        if self.last_groups.0 != *groups {
+    fn show_groups(&mut self, word: &'static str, groups: &NodeGroups) -> &str {
+        let last = self.last_groups.entry(word).or_default();
+        if last.0 != *groups {
             let lists = groups
                 .iter()
                 .map(|nodes| self.labels.list(nodes.iter().copied()));
             let text = lists.collect::<Vec<String>>().join(";");
-            self.last_groups = (groups.clone(), text);
+            *last = (groups.clone(), text);
         }
-        &self.last_groups.1
+        &last.1
+    }
+
+    fn write(&mut self, word: &'static str, nodes: Option<&NodeSet>, line: &mut WrittenLine) {
+        line.value(word, nodes.map(|nodes| self.show(word, nodes)));
+    }
+
+    fn write_groups(
+        &mut self,
+        word: &'static str,
+        groups: Option<&NodeGroups>,
+        line: &mut WrittenLine,
+    ) {
+        line.value(word, groups.map(|groups| self.show_groups(word, groups)));
     }
 }
 
@@ -99,31 +116,19 @@ fn settings(job: &Job, lists: &mut NodeLists<'_>) -> String {
     line.value("max-tasks-per-node", layout.max_tasks_per_node);
     line.value("max-nodes", layout.max_nodes);
     line.value("min-nodes", layout.min_nodes);
-    line.value(
-        "eligible",
-        layout.eligible.as_ref().map(|nodes| lists.show(nodes)),
-    );
+    lists.write("eligible", layout.eligible.as_ref(), &mut line);
     match &layout.together {
         None => {}
         Some(Together::Consecutive(groups)) => {
-            line.value("consecutive", Some(lists.show_groups(groups)));
+            lists.write_groups("consecutive", Some(groups), &mut line);
         }
         Some(Together::AtMost(most, groups)) => {
             line.value("max-groups", Some(most));
-            line.value("groups", Some(lists.show_groups(groups)));
+            lists.write_groups("groups", Some(groups), &mut line);
         }
     }
-    line.value(
-        "prefer",
-        layout.preferred.as_ref().map(|nodes| lists.show(nodes)),
-    );
-    line.value(
-        "few-of",
-        layout
-            .few_of
-            .as_ref()
-            .map(|groups| lists.show_groups(groups)),
-    );
+    lists.write("prefer", layout.preferred.as_ref(), &mut line);
+    lists.write_groups("few-of", layout.few_of.as_ref(), &mut line);
     line.value_unless(&[][..], "rigid", &job.rigid, show_amounts);
     line.value_unless(&[][..], "rigid-per-node", &job.rigid_per_node, show_amounts);
     line.value_unless(Time::ZERO, "submit", job.submit, show_time);
@@ -160,11 +165,11 @@ mod tests {
         });
         let mut lists = NodeLists::new(&labels);
         let (one, other) = (groups(&[&[0, 1], &[2]]), groups(&[&[0], &[1, 2]]));
-        let text = lists.show_groups(&one).to_owned();
-        let place = lists.show_groups(&one).as_ptr();
-        assert_eq!(lists.show_groups(&one.clone()).as_ptr(), place);
-        assert_ne!(lists.show_groups(&other), text);
-        assert_eq!(lists.show_groups(&one), text);
-        assert_eq!(lists.show_groups(&NodeGroups::default()), "");
+        let text = lists.show_groups("groups", &one).to_owned();
+        let place = lists.show_groups("groups", &one).as_ptr();
+        assert_eq!(lists.show_groups("groups", &one.clone()).as_ptr(), place);
+        assert_ne!(lists.show_groups("groups", &other), text);
+        assert_eq!(lists.show_groups("groups", &one), text);
+        assert_eq!(lists.show_groups("groups", &NodeGroups::default()), "");
     }
 }

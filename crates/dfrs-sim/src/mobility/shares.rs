@@ -10,12 +10,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::trace::{Trace, scaled};
 
 /// All kinds; the last takes what the others leave.
-const KINDS: [Mobility; 4] = [
-    Mobility::Never,
-    Mobility::Restart,
-    Mobility::Park,
-    Mobility::Checkpoint,
-];
+const KINDS: [Mobility; 4] = Mobility::ALL;
 
 /// Decimal digits of a share.
 const DIGITS: u32 = 9;
@@ -69,8 +64,7 @@ impl fmt::Display for MobilityShares {
 
 /// The kind with this name.
 pub(crate) fn kind_named(name: &str) -> Option<Mobility> {
-    let mut kinds = KINDS.into_iter();
-    kinds.find(|kind| kind.to_string().eq_ignore_ascii_case(name))
+    name.to_ascii_lowercase().parse().ok()
 }
 
 /// A number from 0 to less than `WHOLE`, by a generator whose values are the same in all versions.

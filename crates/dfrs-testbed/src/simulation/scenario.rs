@@ -117,18 +117,8 @@ impl TrialScenario {
             for _ in 0..group.count {
                 let index = u32::try_from(all.len()).unwrap_or(u32::MAX);
                 let node = ObservedNode {
-                    index,
-                    name: format!("n{index}"),
-                    up: true,
-                    down: false,
-                    all_cpus: group.cpus,
-                    cpus: group.cpus,
-                    others_cpus: 0,
-                    memory: group.memory_mib,
-                    allocated_memory_mib: 0,
                     devices: counted(&group.devices),
-                    weight: 1,
-                    leaf_switch: None,
+                    ..ObservedNode::plain(index, group.cpus, group.memory_mib)
                 };
                 all.push((node, group.partition.clone()));
             }

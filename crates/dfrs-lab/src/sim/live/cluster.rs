@@ -140,20 +140,7 @@ impl LiveCluster {
     /// The model of it; `is_safe`: slurmctld is never killed, and need not save what it knows.
     pub fn model(&self, timing: Timing, is_safe: bool) -> ClusterModel {
         let nodes = (0..self.nodes).map(|index| {
-            let node = ObservedNode {
-                index,
-                name: format!("n{index}"),
-                up: true,
-                down: false,
-                all_cpus: self.cpus,
-                cpus: self.cpus,
-                others_cpus: 0,
-                memory: NODE_MIB,
-                allocated_memory_mib: 0,
-                devices: Vec::new(),
-                weight: 1,
-                leaf_switch: None,
-            };
+            let node = ObservedNode::plain(index, self.cpus, NODE_MIB);
             (node, PARTITION.to_owned())
         });
         let timing = Timing {

@@ -113,7 +113,7 @@ pub(super) const LONGEST_PAUSE: Key<Config> = Key {
         eighth of that.",
     sample: Some(KeySample {
         comment: "Seconds after which a paused job goes before all others; once it is back it keeps \
-            its place for as long.",
+            its place for an eighth of that.",
         line: "#LongestPause=86400",
     }),
     read: |config, given| {
