@@ -35,7 +35,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	[ "$(output "$job" | grep '^on ' | sort | tr '\n' ' ')" = "on n1 on n2 on n3 on n4 " ]
 }
 
-@test "tasks follow the nodes with --ntasks-per-node and with -n" {
+@test "moldable job has --ntasks-per-node tasks on each node, and -n tasks in all" {
 	# shellcheck disable=SC2016 # expanded in the job
 	each=$(submit --nodes=2-4 --ntasks-per-node=2 --time=10 -- 'srun --quiet hostname')
 	wait_for_state "$each" COMPLETED 60

@@ -74,7 +74,7 @@ wants() { submit --nodes=2 --ntasks=2 --mem=200 --comment=dfrs:never "$@" -- "$u
 	[ "$(nodes_of "$job")" = "n[2,4]" ]
 }
 
-@test "job has waited for few switches for as long as it wants, and starts anywhere" {
+@test "job starts at any switches when its --switches wait time has passed" {
 	local job
 	fill n1
 	fill n4

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_have_read_is_forgotten() {
+    fn change_is_removed_when_every_reader_has_read_it() {
         let mut log = ChangeLog::default();
         for job in 0..1000 {
             log.note(ChangeEntry::Job(job % 10));

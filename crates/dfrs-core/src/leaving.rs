@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn fewest_jobs_go() {
+    fn no_more_jobs_leave_than_needed_for_the_place() {
         for number in 2..40 {
             // The two nodes side by side come last, and then all others.
             let (cluster, job) = full(80, 2);

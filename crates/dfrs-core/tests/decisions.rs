@@ -508,7 +508,7 @@ fn a_job_without_tasks_keeps_no_other_from_starting() {
 }
 
 #[test]
-fn all_policies_are_tried() {
+fn at_least_66_policies_are_tested() {
     assert!(policies().len() >= 66, "{}", policies().len());
 }
 

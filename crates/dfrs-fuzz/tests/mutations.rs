@@ -113,20 +113,44 @@ macro_rules! target {
     };
 }
 
-target!(files_of_swf, swf, 400);
-target!(files_of_csv, csv, 400);
-target!(dumps_of_sacct, sacct, 400);
-target!(journals, journal, 400);
-target!(configurations, conf, 400);
-target!(names_of_policies, policy, 1000);
-target!(messages, message, 400);
-target!(scenarios, scenario, 400);
+target!(mutated_swf_is_read_or_refused_in_one_line, swf, 400);
+target!(mutated_csv_is_read_or_refused_in_one_line, csv, 400);
+target!(
+    mutated_sacct_dump_is_read_or_refused_in_one_line,
+    sacct,
+    400
+);
+target!(
+    mutated_journal_round_trips_or_is_refused_in_one_line,
+    journal,
+    400
+);
+target!(
+    mutated_dfrs_conf_round_trips_or_is_refused_in_one_line,
+    conf,
+    400
+);
+target!(
+    mutated_policy_name_round_trips_or_is_refused_in_one_line,
+    policy,
+    1000
+);
+target!(
+    mutated_message_round_trips_or_is_refused_in_one_line,
+    message,
+    400
+);
+target!(
+    mutated_scenario_round_trips_or_is_refused_in_one_line,
+    scenario,
+    400
+);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn simulations(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn simulation_of_any_bytes_has_a_valid_journal(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         simulation(&bytes);
     }
 }

@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_choice_is_worth_more(
+        fn chosen_items_have_the_greatest_value_that_fits(
             items in prop::collection::vec((1..90u32, 0..20u8), 0..9), capacity in 0..150u32,
         ) {
             let items: Vec<Item> = items.into_iter()

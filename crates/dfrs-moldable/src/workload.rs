@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_again() {
+    fn workload_model_name_round_trips() {
         for model in WorkloadModel::ALL {
             assert_eq!(model.to_string().parse(), Ok(model));
         }
@@ -212,7 +212,7 @@ mod tests {
 
     /// Numbers that must never change, on any machine.
     #[test]
-    fn known_tasks() {
+    fn tasks_of_a_seed_never_change() {
         let instance = generate(WorkloadModel::Mixed, 3, 4, 1).expect("an instance");
         let [first, .., last] = instance.tasks() else {
             panic!("three tasks");

@@ -10,7 +10,7 @@ use dfrs_sim::{Scheduler, simulate};
 /// Mean wait, mean and largest bounded slowdown, and makespan of all 27,992 jobs on 100 processors.
 /// Two public simulators agree on every start time behind these figures.
 #[test]
-fn batch_schedulers_on_kth() {
+fn fcfs_and_easy_have_the_published_figures_on_kth() {
     let Some(trace) = common::archive("KTH-SP2-1996-2.1-cln.swf.gz", Model::Processors) else {
         return;
     };
@@ -31,7 +31,7 @@ fn batch_schedulers_on_kth() {
 
 /// The papers' counts: 202,876 jobs, of which 2,142 without memory and 1,823 below the floor get 10%.
 #[test]
-fn hpc2n_as_the_papers_take_it() {
+fn hpc2n_trace_has_the_papers_job_counts() {
     let Some(trace) = common::archive("HPC2N-2002-2.1-cln.swf.gz", Model::Hpc2n) else {
         return;
     };

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn all_jobs_may_be_short() {
+    fn trial_loses_nothing_when_all_jobs_are_short() {
         let short = "id,submit,tasks,cpu,mem,runtime\na,0,1,0.5,0.1,70\nb,5,1,0.5,0.1,70\n";
         let worlds = worlds(&source(short));
         assert_eq!(worlds.on_top.expect("short jobs").lost, [0.0, 0.0]);

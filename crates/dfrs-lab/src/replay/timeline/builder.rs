@@ -138,7 +138,7 @@ mod tests {
     use crate::replay::timeline::tests::{CUT, at, trace};
 
     #[test]
-    fn events_become_sums() {
+    fn used_waiting_pauses_and_migrations_are_summed_per_interval() {
         let trace = trace();
         let mut builder = TimelineBuilder::new(CUT, &trace);
         let job = || "7".to_owned();
