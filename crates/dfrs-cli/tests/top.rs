@@ -146,10 +146,10 @@ fn totals_match_the_simulation() {
     let number = |name: &str| results[0][name].as_f64().expect("a number");
     let (code, frame, _) = dfrs(&["top", "--replay", &journal, "--once"]);
     assert_eq!(code, 0);
-    let (pauses, moves) = (number("pauses"), number("migrations"));
+    let (pauses, migrations) = (number("pauses"), number("migrations"));
     assert!(pauses > 0.0, "{text}");
     for part in [
-        format!("  150 ended  {pauses} pauses  {moves} moves"),
+        format!("  150 ended  {pauses} pauses  {migrations} migrations"),
         format!("{:.2} of the completed", number("mean_stretch")),
     ] {
         assert!(frame.contains(&part), "{part:?} is not in\n{frame}");

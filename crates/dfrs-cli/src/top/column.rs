@@ -23,27 +23,27 @@ pub enum JobColumn {
     Virtual,
     Flow,
     Pauses,
-    Moves,
+    Migrations,
     Last,
     Since,
     Why,
 }
 
 use JobColumn::{
-    Devices, Flow, Job as Id, Last, Moves, Nodes, Pauses, Phase, Progress, Since, Stretch, Tasks,
-    Virtual, Why, Yield,
+    Devices, Flow, Job as Id, Last, Migrations, Nodes, Pauses, Phase, Progress, Since, Stretch,
+    Tasks, Virtual, Why, Yield,
 };
 
 /// From left to right.
 pub const ALL: [JobColumn; 15] = [
-    Id, Phase, Tasks, Nodes, Devices, Yield, Stretch, Progress, Virtual, Flow, Pauses, Moves, Last,
-    Since, Why,
+    Id, Phase, Tasks, Nodes, Devices, Yield, Stretch, Progress, Virtual, Flow, Pauses, Migrations,
+    Last, Since, Why,
 ];
 
 /// What is there first where there is not room for all.
 const BY_PRIORITY: [JobColumn; 14] = [
     Id, Phase, Devices, Yield, Stretch, Progress, Last, Since, Nodes, Tasks, Flow, Virtual, Pauses,
-    Moves,
+    Migrations,
 ];
 
 /// What the reasons have before columns of less worth than the first ones get anything.
@@ -67,7 +67,7 @@ impl JobColumn {
             Virtual => "VIRTUAL",
             Flow => "FLOW",
             Pauses => "PAUSES",
-            Moves => "MOVES",
+            Migrations => "MIGRATIONS",
             Last => "LAST",
             Since => "AGO",
             Why => "WHY",
@@ -78,10 +78,11 @@ impl JobColumn {
     fn width(self, id: u16) -> u16 {
         match self {
             Id => id,
-            Phase | Devices | Stretch | Virtual => 7,
-            Tasks | Nodes | Yield | Moves => 5,
+            Phase | Devices | Stretch | Virtual | Last => 7,
+            Tasks | Nodes | Yield => 5,
+            Migrations => 10,
             Progress => 11,
-            Flow | Pauses | Last => 6,
+            Flow | Pauses => 6,
             Since => 5,
             Why => 0,
         }
@@ -112,7 +113,7 @@ impl JobColumn {
             Virtual => span(job.virtual_time(now)),
             Flow => span(job.flow_time(now)),
             Pauses => job.pauses.to_string(),
-            Moves => job.moves.to_string(),
+            Migrations => job.migrations.to_string(),
             Last => job.last.what.to_owned(),
             Since => span(now.since(job.last.at)),
             Why => job.last.why.clone(),
@@ -123,7 +124,7 @@ impl JobColumn {
     fn is_descending(self) -> bool {
         matches!(
             self,
-            Tasks | Nodes | Devices | Stretch | Progress | Virtual | Flow | Pauses | Moves
+            Tasks | Nodes | Devices | Stretch | Progress | Virtual | Flow | Pauses | Migrations
         )
     }
 
@@ -143,7 +144,7 @@ impl JobColumn {
             Virtual => (job.virtual_time(now).seconds(), ""),
             Flow => (job.flow_time(now).seconds(), ""),
             Pauses => (f64::from(job.pauses), ""),
-            Moves => (f64::from(job.moves), ""),
+            Migrations => (f64::from(job.migrations), ""),
             Last => (0.0, job.last.what),
             Since => (now.since(job.last.at).seconds(), ""),
             Why => (0.0, &job.last.why),

@@ -56,7 +56,7 @@ pub struct Totals {
     /// Jobs that ended, however they did.
     pub ended: u64,
     pub pauses: u64,
-    pub moves: u64,
+    pub migrations: u64,
     /// Jobs that completed, and the sum of their stretches.
     pub completed: u64,
     pub stretches: f64,
@@ -232,7 +232,7 @@ impl TopModel {
                 self.place(key, t, nodes, *stall, ("resume", reason));
             }
             EventKind::Migrate { nodes, stall, .. } => {
-                self.place(key, t, nodes, *stall, ("move", reason));
+                self.place(key, t, nodes, *stall, ("migrate", reason));
             }
             _ => {}
         }
@@ -250,7 +250,7 @@ impl TopModel {
         };
         match kind {
             EventKind::Pause { .. } => self.totals.pauses += 1,
-            EventKind::Migrate { .. } => self.totals.moves += 1,
+            EventKind::Migrate { .. } => self.totals.migrations += 1,
             _ => {}
         }
         if let Some(job) = self.jobs.get_mut(&key) {

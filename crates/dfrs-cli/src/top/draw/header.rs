@@ -98,7 +98,7 @@ fn counts(model: &TopModel, wide: bool) -> Vec<String> {
         count(here(totals.waiting), "waiting", "wait"),
         count(totals.ended, "ended", "ended"),
         count(totals.pauses, "pauses", "pauses"),
-        count(totals.moves, "moves", "moves"),
+        count(totals.migrations, "migrations", "migrations"),
     ];
     let devices = model.devices_of_all().into_iter();
     let devices =

@@ -48,7 +48,7 @@ pub struct TopJob {
     /// Positions of nodes with numbers of tasks; empty unless it runs.
     pub places: Vec<(usize, u32)>,
     pub pauses: u32,
-    pub moves: u32,
+    pub migrations: u32,
     pub last: LastChange,
     stalled_until: Time,
     progress: Progress,
@@ -83,7 +83,7 @@ impl TopJob {
             share: 0.0,
             places: Vec::new(),
             pauses: 0,
-            moves: 0,
+            migrations: 0,
             last: change(t, "submit", None),
             stalled_until: t,
             progress: Progress::new(t, None),
@@ -104,7 +104,7 @@ impl TopJob {
         self.last = change(t, "pause", reason);
     }
 
-    /// Notes that the job starts, comes back or moves.
+    /// Notes that the job starts, comes back or migrates.
     pub(super) fn place(
         &mut self,
         t: Time,
@@ -115,7 +115,7 @@ impl TopJob {
         self.progress.place(t, stall);
         self.stalled_until = t + stall;
         self.places = counted(nodes);
-        self.moves += u32::from(what == "move");
+        self.migrations += u32::from(what == "migrate");
         self.last = change(t, what, reason);
     }
 

@@ -41,7 +41,10 @@ fn job_is_tracked_from_submit_to_finish() {
     assert_eq!(job.virtual_time(at(80)), Span::from_seconds(30));
     assert_eq!(job.part_done(at(80)), Some(0.3));
     assert_eq!(job.stretch(at(90)), Some(90.0 / 40.0));
-    assert_eq!((job.pauses, job.moves, job.last.what), (1, 0, "resume"));
+    assert_eq!(
+        (job.pauses, job.migrations, job.last.what),
+        (1, 0, "resume")
+    );
     let usage = TopUsage {
         allocated: 2.0,
         needed: 2.0,
