@@ -298,17 +298,17 @@ is_unmanaged() {
 	wait_until 10 nothing_is_counted
 }
 
-@test "node without dfrsd is reported once, and its jobs run uncapped" {
+@test "node without dfrsd is logged once, and its jobs run uncapped" {
 	needs_answers "a silent node is not reported"
 	in_cluster n4 /opt/cluster/service dfrsd stop
-	before=$(controller_log | grep -c 'node n4: dfrsd does not answer' || true)
+	before=$(controller_log | grep -c 'node n4: dfrsd not responding' || true)
 	job=$(submit --ntasks=1 --nodelist=n4 --mem=50 -- "$burn --work 5 --rate $rate")
 	other=$(submit --ntasks=1 --nodelist=n1 --mem=50 -- "$burn --work 5 --rate $rate")
 	wait_for_state "$job" COMPLETED 30
 	wait_for_state "$other" COMPLETED 30
-	[ "$(controller_log | grep -c 'node n4: dfrsd does not answer')" = $((before + 1)) ]
+	[ "$(controller_log | grep -c 'node n4: dfrsd not responding')" = $((before + 1)) ]
 	in_cluster n4 /opt/cluster/service dfrsd start
-	wait_until 90 sh -c "docker exec $(container controller) grep -q 'node n4: dfrsd answers' /var/log/slurm/slurmctld.log"
+	wait_until 90 sh -c "docker exec $(container controller) grep -q 'node n4: dfrsd now responding' /var/log/slurm/slurmctld.log"
 }
 
 @test "mistake in dfrs.conf is one line in the log, and backfill schedules" {

@@ -54,7 +54,7 @@ why_is_its_reason() { [ "$(field "$2" "$1" why)" = "$(reason "$1")" ]; }
 	field root "${two[0]}" neighbour_jobs | grep -qw "${two[7]}"
 	# For people, in words.
 	in_cluster controller -u alice -- dfrs explain "$parked_job"
-	in_cluster controller -u alice -- dfrs explain "$parked_job" | grep -q "^job $parked_job of user 1000 in partition main: parked"
+	in_cluster controller -u alice -- dfrs explain "$parked_job" | grep -q "^JobId=$parked_job uid=1000 in partition main: parked"
 	# Other users get the answer for a job that does not exist.
 	run in_cluster controller -u nobody -- dfrs explain "$parked_job"
 	[ "$status" = 1 ]

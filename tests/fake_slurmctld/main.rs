@@ -291,7 +291,7 @@ fn mode_off_checks_once_for_parked_jobs_and_lets_backfill_run() {
     let run = run("quiet-off", Some(&CONFIGURATION.replace("full", "off")));
     run.assert_sound();
     run.assert_has("init 0");
-    run.assert_has_not("does not answer");
+    run.assert_has_not("dfrsd not responding");
     run.assert_has_not("brought back");
     assert!(run.calls("build_job_queue") > 0, "backfill never ran");
     assert_eq!(run.calls("select_nodes"), 0);

@@ -18,7 +18,7 @@ ENDED = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEM
 UNREACHABLE = re.compile(r"^srun: error: .*(Unable to confirm allocation|Unable to contact slurm controller|"
                          r"Task launch for \S+ failed on node|Unable to create step)", re.MULTILINE)
 # These lines of DFRS's are errors of the faults, not of DFRS.
-EXPECTED_ERRORS = ("does not answer", "was killed before", "No space left on device")
+EXPECTED_ERRORS = ("dfrsd not responding", "was killed before", "No space left on device")
 
 
 def run(site, jobs, acts, watchers):

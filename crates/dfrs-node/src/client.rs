@@ -108,12 +108,12 @@ fn headline(status: &NodeStatus) -> String {
         status.time_to_live,
     ) {
         (Some(generation), Some(ago), Some(limit)) => {
-            format!("generation {generation} heard {ago:.1} s ago, valid for {limit} s")
+            format!("generation {generation} received {ago:.1} s ago, valid for {limit} s")
         }
-        _ => "nothing heard yet".to_string(),
+        _ => "no orders received yet".to_string(),
     };
     let open = if status.failed_open {
-        ", ALL CAPS LIFTED: nothing heard for too long"
+        ", ALL CAPS LIFTED: no message from slurmctld for too long"
     } else {
         ""
     };
@@ -195,7 +195,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
-            "node n1 (cgroup v2): 2.00 cores for jobs, 512 MiB swap; generation 5 heard 1.2 s ago, valid for 60 s"
+            "node n1 (cgroup v2): 2.00 cores for jobs, 512 MiB swap; generation 5 received 1.2 s ago, valid for 60 s"
         );
         let fields: Vec<&str> = lines[2].split_whitespace().collect();
         assert_eq!(

@@ -131,14 +131,14 @@ impl Daemon {
         {
             OrdersVerdict::Accepted if first => {
                 log::line(format_args!(
-                    "first orders heard, generation {}",
+                    "first orders received, generation {}",
                     state.generation
                 ));
             }
             OrdersVerdict::Stale { newest } => {
                 let generation = state.generation;
                 log::line(format_args!(
-                    "ignored generation {generation}: {newest} was heard before"
+                    "orders of generation {generation} ignored: generation {newest} was received before"
                 ));
             }
             OrdersVerdict::Accepted | OrdersVerdict::Confirmed | OrdersVerdict::NotNamed => {}
@@ -149,11 +149,14 @@ impl Daemon {
         let uncapped = self.orders.desired(now.monotonic) == Desired::Uncap;
         if uncapped != self.uncapped {
             self.uncapped = uncapped;
-            log::line(if uncapped {
-                "nothing heard for too long: caps lifted; what is frozen stays frozen"
+            if uncapped {
+                let silence = self.orders.silence(now.monotonic).as_secs();
+                log::line(format_args!(
+                    "no message from slurmctld for {silence} s: CPU caps lifted, frozen jobs stay frozen"
+                ));
             } else {
-                "orders heard again"
-            });
+                log::line("receiving messages from slurmctld again");
+            }
         }
     }
 
@@ -354,7 +357,7 @@ mod tests {
         )
         .err()
         .unwrap();
-        assert!(error.contains("refused a message of user"), "{error}");
+        assert!(error.contains("refused a message from uid="), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use dfrs_proto::message::{JobOrder, Share};
 
 use crate::cgroup::{Freezer, JobDirectory};
 use crate::facts::LimitNote;
+use crate::log;
 use crate::measure::Meter;
 use crate::needs::NeedMeter;
 use crate::parking::Parking;
@@ -248,7 +249,7 @@ impl NodeJob {
 
     /// Subject of a complaint about it.
     pub fn subject(&self, about: &str) -> String {
-        format!("job {} {about}", self.id)
+        format!("{} {about}", log::job(self.id))
     }
 }
 

@@ -10,6 +10,11 @@ pub fn line(text: impl Display) {
     let _ = writeln!(io::stderr(), "dfrsd: {text}");
 }
 
+/// A job, as Slurm's own log names it.
+pub fn job(id: u32) -> String {
+    format!("JobId={id}")
+}
+
 /// Logs a problem once for as long as it stays the same, because the daemon meets it again at each
 /// pass of its loop; and only when it was met twice in a row, because a job that ends takes its
 /// files away under our hands, which is no problem.
@@ -114,21 +119,21 @@ mod tests {
     #[test]
     fn warning_is_reported_when_it_repeats() {
         let mut warnings = ActiveWarnings::default();
-        assert_eq!(warnings.check("job 1 cap", Err::<(), _>("no")), None);
+        assert_eq!(warnings.check("JobId=1 cap", Err::<(), _>("no")), None);
         assert_eq!(warnings.reported(), []);
-        warnings.note("job 1 cap", "no");
-        assert_eq!(warnings.reported(), [("job 1 cap", "no")]);
-        assert_eq!(warnings.check("job 1 cap", Ok::<_, String>(5)), Some(5));
+        warnings.note("JobId=1 cap", "no");
+        assert_eq!(warnings.reported(), [("JobId=1 cap", "no")]);
+        assert_eq!(warnings.check("JobId=1 cap", Ok::<_, String>(5)), Some(5));
         assert_eq!(warnings.reported(), []);
     }
 
     #[test]
     fn warnings_are_cleared_when_the_job_ended() {
         let mut warnings = ActiveWarnings::default();
-        for subject in ["job 1 cap", "job 1 cap", "job 17 cap", "job 17 cap"] {
+        for subject in ["JobId=1 cap", "JobId=1 cap", "JobId=17 cap", "JobId=17 cap"] {
             warnings.note(subject, "no");
         }
-        warnings.clear_all("job 1 ");
-        assert_eq!(warnings.reported(), [("job 17 cap", "no")]);
+        warnings.clear_all("JobId=1 ");
+        assert_eq!(warnings.reported(), [("JobId=17 cap", "no")]);
     }
 }

@@ -117,6 +117,12 @@ impl Orders {
             .as_ref()
             .map(|held| now.saturating_sub(held.received))
     }
+
+    /// Time without orders: since the newest were received, or since the start.
+    pub fn silence(&self, now: Duration) -> Duration {
+        self.age(now)
+            .unwrap_or_else(|| now.saturating_sub(self.started))
+    }
 }
 
 impl ReceivedOrders {
@@ -158,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_generation_holds() {
+    fn older_orders_are_ignored_after_newer_ones() {
         let mut orders = Orders::new(at(0), at(60));
         assert_eq!(
             orders.receive(&state(5, 0.5), "n1", at(1)),
@@ -185,6 +191,7 @@ mod tests {
         let orders = Orders::new(at(100), at(60));
         assert_eq!(orders.desired(at(160)), Desired::Wait);
         assert_eq!(orders.desired(at(161)), Desired::Uncap);
+        assert_eq!(orders.silence(at(161)), at(61));
     }
 
     #[test]
@@ -193,6 +200,7 @@ mod tests {
         orders.receive(&state(5, 0.5), "n1", at(10));
         assert_eq!(share_of(&orders.desired(at(70))), 0.5);
         assert_eq!(orders.desired(at(71)), Desired::Uncap);
+        assert_eq!(orders.silence(at(71)), at(61));
         orders.receive(&state(5, 0.5), "n1", at(80));
         assert_eq!(share_of(&orders.desired(at(80))), 0.5);
     }

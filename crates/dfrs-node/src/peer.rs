@@ -27,8 +27,8 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Process { uid } => write!(out, "refused a connection of user {uid}"),
-            Refusal::Sender { uid } => write!(out, "refused a message of user {uid}"),
+            Refusal::Process { uid } => write!(out, "refused a connection from uid={uid}"),
+            Refusal::Sender { uid } => write!(out, "refused a message from uid={uid}"),
         }?;
         write!(
             out,

@@ -44,6 +44,9 @@ const NODE_INTERVAL: Duration = Duration::from_secs(1);
 /// How often it is looked whether a job of which no directory is found has ended: all processes are looked at.
 const ABSENCE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// What problems with directories of jobs that have ended are about.
+const LEFTOVERS: &str = "left-over job cgroups";
+
 /// Why a job of which nothing is found is not reported as gone.
 const NO_DIRECTORY: &str = "a slurmstepd of it runs, and no directory of its cgroups is found: it does not count as parked \
     or ended; check ProctrackType=proctrack/cgroup, CgroupPlugin and CgroupSlice";
@@ -210,8 +213,8 @@ impl Reconciler {
             self.give_limit_back(job);
             if job.has_frozen_step() {
                 log::line(format_args!(
-                    "job {} stays frozen: `scontrol resume` or the next dfrsd's orders wake it",
-                    job.id
+                    "{} stays frozen: `scontrol resume` or the next dfrsd's orders thaw it",
+                    log::job(job.id)
                 ));
             }
             self.set_swap_allowed(job, &directory, true);
@@ -364,7 +367,8 @@ impl Reconciler {
         let link = self.facts.set_parked(job.id, true);
         if self.warnings.check(job.subject("link"), link).is_some() {
             let what = if job.ended { "has ended" } else { "is parked" };
-            log::line(format_args!("job {} {what}: nothing of it is here", job.id));
+            let job_id = log::job(job.id);
+            log::line(format_args!("{job_id} {what}: nothing of it is here"));
             job.parking = Parking::Parked;
         }
     }

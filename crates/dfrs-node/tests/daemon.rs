@@ -218,7 +218,7 @@ fn daemon_logs_malformed_messages_and_keeps_running() {
         .unwrap();
     let warnings = [
         "message of version 2",
-        "refused a message of user",
+        "refused a message from uid=",
         "frame of 4294967295 bytes",
         "frame cut short after 2",
     ];
@@ -234,7 +234,7 @@ fn daemon_logs_malformed_messages_and_keeps_running() {
     assert!(
         wait_until(|| daemon
             .log()
-            .contains("ignored generation 8: 9 was heard before")),
+            .contains("orders of generation 8 ignored: generation 9 was received before")),
         "{}",
         daemon.log()
     );
@@ -328,7 +328,7 @@ fn a_job_of_which_the_memory_cannot_be_read_is_not_parked() {
     assert!(daemon.send(&order).status.success());
     // Logged when it is met twice, which takes the daemon two seconds.
     assert!(
-        wait_until(|| daemon.log().contains("job 17 reclaim: cannot read")),
+        wait_until(|| daemon.log().contains("JobId=17 reclaim: cannot read")),
         "{}",
         daemon.log()
     );

@@ -667,7 +667,11 @@ fn stop_lifts_the_cap_and_keeps_the_job_frozen() {
     assert_eq!(node.freezer(), "FROZEN");
     assert_eq!(node.quota().as_deref(), Some("-1"));
     assert_eq!(node.names(), ["frozen.17"], "only the note of it");
-    assert!(node.log().contains("job 17 stays frozen"), "{}", node.log());
+    assert!(
+        node.log().contains("JobId=17 stays frozen"),
+        "{}",
+        node.log()
+    );
     node.start_daemon();
     node.push("");
     let awake = wait_until(|| node.freezer() == "THAWED");
@@ -698,7 +702,7 @@ fn other_users_are_refused_even_if_the_socket_is_open_to_them() {
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
     let (answered, error) = ask();
     assert!(!answered, "{error}");
-    let refused = "refused a connection of user 65534";
+    let refused = "refused a connection from uid=65534";
     assert!(
         wait_until(|| node.log().contains(refused)),
         "{}",

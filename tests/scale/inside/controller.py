@@ -24,7 +24,7 @@ LOG = LOGS / "slurmctld.log"
 # Of nodes: no connection is ever made, and this is known at once. One that is refused is tried again for ten seconds
 # (slurmctld's agents, which are then all in use: nothing else is sent, not even the answer that salloc waits for).
 UNREACHABLE = "255.255.255.255"
-NO_DFRSD = "dfrsd does not answer"
+NO_DFRSD = "dfrsd not responding"
 
 
 def dfrs_conf(mobility, policy):

@@ -63,7 +63,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect();
         if !silent.is_empty() {
             let text = format!(
-                "{}: dfrsd does not answer; jobs there run without CPU caps until it does",
+                "{}: dfrsd not responding; jobs there run without CPU caps until it responds",
                 nodes_named(&silent)
             );
             self.slurm.log(LogLevel::Error, &text);
@@ -76,7 +76,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .map(String::as_str);
         let back: Vec<&str> = back.filter(is_up).collect();
         if !back.is_empty() {
-            let text = format!("{}: dfrsd answers", nodes_named(&back));
+            let text = format!("{}: dfrsd now responding", nodes_named(&back));
             self.slurm.log(LogLevel::Info, &text);
         }
         self.learn_swap(&facts, now);

@@ -169,7 +169,7 @@ fn constraints(host: &impl Host, parks: bool, findings: &mut DoctorFindings) {
     topic.done(file.display().to_string());
 }
 
-/// dfrsd: whether it runs, which user it obeys, and which version it is.
+/// dfrsd: whether it runs, whose orders it takes, and which version it is.
 fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     // What dfrsd says, too, is said once.
     let findings_text = findings.text();
@@ -196,7 +196,7 @@ fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     match (host.owner(&socket), slurm_user(host)) {
         (Ok(owner), Some(user)) if owner.uid != user => topic.error(
             format!(
-                "obeys user {}, and slurm.conf's SlurmUser is {user}",
+                "takes orders from uid={}, and SlurmUser is uid={user}",
                 owner.uid
             ),
             "write DFRSD_OPTIONS=--controller-user ... into /etc/default/dfrsd",
@@ -205,12 +205,15 @@ fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     }
     if status.generation.is_none() {
         topic.warning(
-            "has heard nothing from slurmctld since its start",
+            "no message from slurmctld since it started",
             "if the node is in a DFRS partition: see slurmctld's and slurmd's logs",
         );
     } else if status.failed_open {
+        let silence = status.heard_seconds_ago.unwrap_or_default();
         topic.warning(
-            "has heard nothing from slurmctld for too long, and has lifted all caps",
+            format!(
+                "no message from slurmctld for {silence:.0} s: CPU caps lifted, frozen jobs stay frozen"
+            ),
             "see slurmctld's and slurmd's logs",
         );
     }

@@ -46,7 +46,7 @@ pub fn examine(
         (
             states(&["POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"]),
             "powered down",
-            "DFRS does not wake nodes: scontrol update nodename=... state=power_up",
+            "DFRS does not power up nodes: scontrol update nodename=... state=power_up",
         ),
         (
             of_others,

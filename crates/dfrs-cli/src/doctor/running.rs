@@ -62,7 +62,7 @@ fn daemons(status: &Status, config: &Config, findings: &mut DoctorFindings) {
     if let Some(names) = some_of(&nodes.silent_names) {
         topic.error(
             format!(
-                "does not answer on {} of {} nodes: {names}",
+                "not responding on {} of {} nodes: {names}",
                 nodes.silent, nodes.all
             ),
             "there: systemctl status dfrsd; its --controller-user is SlurmUser",
@@ -82,6 +82,6 @@ fn daemons(status: &Status, config: &Config, findings: &mut DoctorFindings) {
     if nodes.up == 0 {
         topic.done(format!("was not asked: none of {} nodes is up", nodes.all));
     } else {
-        topic.done(format!("is silent on none of {} nodes", nodes.all));
+        topic.done(format!("responds on all {} nodes", nodes.all));
     }
 }

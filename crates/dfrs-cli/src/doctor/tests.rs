@@ -297,7 +297,7 @@ fn fault_that_stops_dfrs_is_an_error() {
     });
     leads_to(
         FindingLevel::Error,
-        "dfrsd: does not answer on 1 of",
+        "dfrsd: not responding on 1 of",
         |host| {
             let old = host.files[Path::new("/var/lib/slurm/slurmctld/dfrs_status.json")].clone();
             let mut status: dfrs_proto::status::Status =
@@ -645,22 +645,30 @@ fn compute_node_checks_report_each_fault() {
                 host.answer(CONFIG, "");
             },
         ),
-        (FindingLevel::Warning, "has heard nothing", |host| {
-            host.change(
-                "dfrsd status --json --node n1",
-                "\"generation\":5",
-                "\"generation\":null",
-            );
-        }),
-        (FindingLevel::Error, "obeys user 0", |host| {
-            host.answer(CONFIG, "SlurmUser = slurm(64030)\n");
-            let owner = FileOwner {
-                uid: 0,
-                mode: 0o600,
-                is_directory: false,
-            };
-            host.owners.insert("/run/dfrs/n1/dfrsd.sock".into(), owner);
-        }),
+        (
+            FindingLevel::Warning,
+            "no message from slurmctld since it started",
+            |host| {
+                host.change(
+                    "dfrsd status --json --node n1",
+                    "\"generation\":5",
+                    "\"generation\":null",
+                );
+            },
+        ),
+        (
+            FindingLevel::Error,
+            "takes orders from uid=0, and SlurmUser is uid=64030",
+            |host| {
+                host.answer(CONFIG, "SlurmUser = slurm(64030)\n");
+                let owner = FileOwner {
+                    uid: 0,
+                    mode: 0o600,
+                    is_directory: false,
+                };
+                host.owners.insert("/run/dfrs/n1/dfrsd.sock".into(), owner);
+            },
+        ),
     ];
     for (level, words, change) in troubles {
         let mut host = good_node();

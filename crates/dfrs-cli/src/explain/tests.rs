@@ -77,7 +77,7 @@ fn job_answer_is_printed_one_fact_per_line() {
     let outcome = with_answer("text", &answer, false);
     assert_eq!((outcome.code, outcome.errors.as_str()), (0, ""));
     let expected = "\
-job 17 of user 1000 in partition shared: parked
+JobId=17 uid=1000 in partition shared: parked
 why          parked; waits for the next decision
 decided      pause 10.0 s ago: preempted by a new job
 nodes        n1 (2 tasks); 3 other jobs have places there (18, 19, 20)

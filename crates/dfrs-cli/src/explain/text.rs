@@ -13,7 +13,7 @@ const MAX_NAMED: usize = 8;
 /// A line for each thing that is known.
 pub(super) fn of(job: &Explanation) -> String {
     let mut out = format!(
-        "job {} of user {} in partition {}: {}\n",
+        "JobId={} uid={} in partition {}: {}\n",
         job.job, job.user, job.partition, job.phase
     );
     for (name, value) in facts(job) {

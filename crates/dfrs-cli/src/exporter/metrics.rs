@@ -119,7 +119,7 @@ impl MetricsWriter<'_> {
         )?;
         self.gauge(
             "dfrs_jobs_lowered",
-            "Jobs of these that count with less than they asked for, as they live on less",
+            "Jobs of these counted with less CPU than requested (Needs=measured)",
             metrics.lowered.into(),
         )?;
         self.gauges(
@@ -141,7 +141,7 @@ impl MetricsWriter<'_> {
             ],
         )?;
         let done = &status.done;
-        self.counter("dfrs_jobs_submitted", "Jobs that came", done.came)?;
+        self.counter("dfrs_jobs_submitted", "Jobs submitted", done.came)?;
         self.counter("dfrs_jobs_ended", "Jobs that ended", done.ended)?;
         self.counters(
             "dfrs_actions",
@@ -165,7 +165,7 @@ impl MetricsWriter<'_> {
         )?;
         self.gauge(
             "dfrs_nodes_silent",
-            "Nodes whose dfrsd does not answer",
+            "Nodes whose dfrsd is not responding",
             nodes.silent.into(),
         )?;
         let messages = &status.messages;

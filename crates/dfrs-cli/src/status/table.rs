@@ -45,7 +45,7 @@ fn facts(status: &Status, age: f64) -> Vec<(&'static str, String)> {
             format!("{} before that", seconds(status.written - status.started)),
         ),
         ("jobs", jobs(status)),
-        ("wait for", causes(&status.jobs.waits_for)),
+        ("waiting", causes(&status.jobs.waits_for)),
         ("devices", devices(status)),
         ("yields", yields(status)),
         ("done", done(status)),
@@ -76,7 +76,8 @@ fn state(status: &Status) -> String {
 fn jobs(status: &Status) -> String {
     let jobs = &status.jobs;
     format!(
-        "{} wait, {} run, {} parked, {} paused after a checkpoint, {} on their way, {} suspended by others",
+        "{} pending, {} running, {} parked, {} paused after a checkpoint, {} changing state, \
+         {} suspended by an operator",
         jobs.waiting, jobs.running, jobs.parked, jobs.paused, jobs.under_way, jobs.suspended
     )
 }
@@ -84,18 +85,16 @@ fn jobs(status: &Status) -> String {
 /// The causes why jobs wait; empty if no job waits.
 fn causes(waits_for: &WaitsFor) -> String {
     let causes = [
-        (waits_for.memory, "memory"),
-        (waits_for.devices, "devices"),
-        (waits_for.cpu, "CPU"),
-        (waits_for.nodes, "nodes that are down or draining"),
-        (waits_for.decision, "the next decision"),
-        (waits_for.nothing, "nothing that will come"),
-        (waits_for.slurm, "what Slurm says of them"),
+        (waits_for.memory, "for memory"),
+        (waits_for.devices, "for devices"),
+        (waits_for.cpu, "for CPU"),
+        (waits_for.nodes, "for nodes that are down or draining"),
+        (waits_for.decision, "for the next decision"),
+        (waits_for.nothing, "can never start"),
+        (waits_for.slurm, "for a dependency, limit or hold (squeue)"),
     ];
     let some = causes.into_iter().filter(|(jobs, _)| *jobs > 0);
-    let some: Vec<String> = some
-        .map(|(jobs, what)| format!("{jobs} for {what}"))
-        .collect();
+    let some: Vec<String> = some.map(|(jobs, what)| format!("{jobs} {what}")).collect();
     some.join(", ")
 }
 
@@ -112,7 +111,7 @@ fn devices(status: &Status) -> String {
     if jobs.all > 0 {
         let causes = match causes(&jobs.waits_for) {
             none if none.is_empty() => "none waits".to_owned(),
-            causes => format!("of these wait {causes}"),
+            causes => format!("waiting: {causes}"),
         };
         parts.push(format!("jobs that ask for some: {}, {causes}", jobs.all));
     }
@@ -127,8 +126,8 @@ fn yields(status: &Status) -> String {
     }
     let lowered = match metrics.lowered {
         0 => String::new(),
-        1 => "; 1 job lives on less than it asked for".to_owned(),
-        number => format!("; {number} jobs live on less than they asked for"),
+        1 => "; 1 job counted with less CPU than requested (Needs=measured)".to_owned(),
+        number => format!("; {number} jobs counted with less CPU than requested (Needs=measured)"),
     };
     format!(
         "{:.2} at least, {:.2} in the mean; stretch so far {:.2} in the mean, {:.2} at most{lowered}",
@@ -142,7 +141,7 @@ fn done(status: &Status) -> String {
         return String::new();
     }
     format!(
-        "{} jobs came, {} ended; {} starts, {} suspensions, {} returns, {} warnings, {} requeues",
+        "{} jobs submitted, {} ended; {} starts, {} suspends, {} resumes, {} warnings, {} requeues",
         done.came,
         done.ended,
         done.starts,
@@ -170,7 +169,7 @@ fn nodes(status: &Status) -> String {
         };
         let _ = write!(
             text,
-            "; {} whose dfrsd does not answer ({names}{more})",
+            "; dfrsd not responding on {} ({names}{more})",
             nodes.silent
         );
     }

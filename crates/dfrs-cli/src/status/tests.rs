@@ -13,10 +13,10 @@ fn working_plugin_has_no_trouble() {
     for part in [
         "mode       full\n",
         "state      works\n",
-        "jobs       3 wait, 2 run, 1 parked, ",
-        "wait for   2 for memory, 1 for devices, 1 for what Slurm says of them\n",
-        "devices    gpu: 5 of 8 held, 2 free; gpu:a100: 4 of 4 held, 0 free; jobs that ask for some: 2, of these wait 1 for devices\n",
-        "1 whose dfrsd does not answer (n2)",
+        "jobs       3 pending, 2 running, 1 parked, ",
+        "waiting    2 for memory, 1 for devices, 1 for a dependency, limit or hold (squeue)\n",
+        "devices    gpu: 5 of 8 held, 2 free; gpu:a100: 4 of 4 held, 0 free; jobs that ask for some: 2, waiting: 1 for devices\n",
+        "; dfrsd not responding on 1 (n2)",
         "state file is up to date; journal is 1.5 ms behind, 0 lines lost",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");

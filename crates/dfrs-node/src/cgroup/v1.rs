@@ -33,6 +33,7 @@ use super::{
     Reclaimed, StepDirectory, end_user_processes, hold_groups, log_ignored, move_process, numbered,
     reclaim_in_pieces, tasks, user_processes,
 };
+use crate::log;
 use crate::quota::{LONG_PERIOD, Quota};
 
 /// The kernel's "no limit" for memory is the largest page-aligned number; no node has half of it.
@@ -588,8 +589,8 @@ impl CgroupDriver for CgroupV1 {
             .find(|job| frozen.iter().all(|other| other.id != job.id));
         Ok(unseen.map(|job| {
             format!(
-                "job {} has a memory group and no freezer group: set ProctrackType=proctrack/cgroup in slurm.conf",
-                job.id
+                "{} has a memory group and no freezer group: set ProctrackType=proctrack/cgroup in slurm.conf",
+                log::job(job.id)
             )
         }))
     }

@@ -9,7 +9,7 @@ impl Reconciler {
         if self.adopted {
             return true;
         }
-        let leftovers = self.warnings.check("leftovers", self.cgroups.leftovers());
+        let leftovers = self.warnings.check(LEFTOVERS, self.cgroups.leftovers());
         let frozen = self.warnings.check("notes", self.facts.frozen());
         let limits = self.warnings.check("notes", self.facts.limit_notes());
         let (Some(leftovers), Some(frozen), Some(limits)) = (leftovers, frozen, limits) else {

@@ -61,8 +61,8 @@ impl Reconciler {
         let changed = self.warnings.check(job.subject("cores"), result);
         if changed.is_some_and(|changed| changed > 0) && !job.unbound {
             log::line(format_args!(
-                "job {} was bound to some cores by Slurm (ConstrainCores), and may use all that no job of other partitions has",
-                job.id
+                "{} was bound to some cores by Slurm (ConstrainCores), and may use all that no job of other partitions has",
+                log::job(job.id)
             ));
             job.unbound = true;
         }

@@ -48,18 +48,22 @@ impl Reconciler {
             return;
         }
         let daemon = self.processes.has_step_daemon(job.id);
-        let daemon = self.warnings.check(job.subject("remains"), daemon);
+        let daemon = self
+            .warnings
+            .check(job.subject("left-over processes"), daemon);
         let seems_over = daemon == Some(false) && self.processes.is_complete();
         job.leftover_check = Some((now.monotonic, seems_over));
         if !seems_over || before.is_none_or(|(_, seemed_over)| !seemed_over) {
             return;
         }
         let ended = self.cgroups.end_processes(directory);
-        let ended = self.warnings.check(job.subject("remains"), ended);
+        let ended = self
+            .warnings
+            .check(job.subject("left-over processes"), ended);
         if let Some(ended @ 1..) = ended {
             log::line(format_args!(
-                "job {} is over and had left {ended} processes here: they are ended",
-                job.id
+                "{} is over and had left {ended} processes here: they are ended",
+                log::job(job.id)
             ));
         }
     }
@@ -73,7 +77,7 @@ impl Reconciler {
         }
         self.cgroups.remove_unused_groups();
         let found = self.cgroups.leftovers();
-        let found = self.warnings.check("leftovers", found).unwrap_or_default();
+        let found = self.warnings.check(LEFTOVERS, found).unwrap_or_default();
         let known = |directory: &&JobDirectory| !self.leftovers.contains(directory);
         let sure = self
             .leftover_candidates

@@ -60,8 +60,9 @@ impl Reconciler {
             };
             if hold.is_released() && !known.is_some_and(FrozenBy::is_released) {
                 log::line(format_args!(
-                    "job {} {}: thawed by another process, left so for a while",
-                    job.id, step.name
+                    "{} {}: thawed by another process, left so for a while",
+                    log::job(job.id),
+                    step.name
                 ));
             }
             job.frozen_steps.insert(step.name.clone(), hold);

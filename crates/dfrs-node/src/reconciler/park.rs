@@ -63,8 +63,8 @@ impl Reconciler {
             return false;
         }
         log::line(format_args!(
-            "job {}: its memory limit was changed while it was parked; it is parked again",
-            job.id
+            "{}: its memory limit was changed while it was parked; it is parked again",
+            log::job(job.id)
         ));
         job.limit = found.map(|running| LimitNote {
             running_bytes: running,
@@ -138,7 +138,7 @@ impl Reconciler {
 
     fn forget_parked(&mut self, job: &mut NodeJob) {
         if std::mem::replace(&mut job.parking, Parking::Running) == Parking::Parked {
-            log::line(format_args!("job {} is no longer parked", job.id));
+            log::line(format_args!("{} is no longer parked", log::job(job.id)));
             self.warnings
                 .check(job.subject("link"), self.facts.set_parked(job.id, false));
         }
@@ -229,8 +229,8 @@ impl Reconciler {
             );
             let limit = mebibytes(reclaim.limit_bytes.unwrap_or_default());
             log::line(format_args!(
-                "job {} is parked: of {was:.1} MiB {is:.1} stay in RAM; its memory limit is {limit:.1} MiB",
-                job.id
+                "{} is parked: of {was:.1} MiB {is:.1} stay in RAM; its memory limit is {limit:.1} MiB",
+                log::job(job.id)
             ));
             job.parking = Parking::Parked;
         }

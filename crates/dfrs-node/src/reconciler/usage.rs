@@ -69,7 +69,7 @@ impl Reconciler {
             return;
         }
         let result = self.facts.set_need_changes(news.0, news.1);
-        if self.warnings.check("news of needs", result).is_some() {
+        if self.warnings.check("reported needs", result).is_some() {
             self.reported_need_changes = news;
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn processes(examination: &mut Examination<'_>) {
     }
     let found = &facts.task_plugin;
     if !lists(found, "task/cgroup") && !lists(found, "cgroup") {
-        let what = format!("slurm.conf: TaskPlugin={found}: jobs have no wall around their memory");
+        let what = format!("slurm.conf: TaskPlugin={found}: jobs' memory is not limited");
         let remedy = format!("add task/cgroup; {IN_SLURMD}");
         examination.need(About::Processes, what, &remedy);
     }

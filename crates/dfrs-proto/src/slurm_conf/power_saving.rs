@@ -11,7 +11,7 @@ pub(super) fn power_saving(examination: &mut Examination<'_>, partition: &SlurmP
     }
     let what = |line| {
         format!(
-            "slurm.conf: PartitionName={name}: DFRS does not wake nodes that power saving ({line}) has put to sleep"
+            "slurm.conf: PartitionName={name}: DFRS does not power up nodes that power saving ({line}) has powered down"
         )
     };
     if partition.powers_down_on_idle {

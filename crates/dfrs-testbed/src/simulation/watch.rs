@@ -30,7 +30,7 @@ const LOSS_PERIOD: i64 = 40 * SECOND;
 const MAX_ERRORS: usize = 60;
 /// What may go wrong without DFRS being at fault, and is reported once or now and then.
 const EXPECTED_ERRORS: [&str; 4] = [
-    "dfrsd does not answer",
+    "dfrsd not responding",
     "no space left on device",
     "abort message to",
     "the state is kept again",

@@ -50,7 +50,7 @@ impl Daily {
             ),
         };
         format!(
-            "Mode=shadow: in the last {hours} h {} jobs came and {} ended, all scheduled by Slurm{times}; 'dfrs status --shadow' says what DFRS would have done",
+            "Mode=shadow: in the last {hours} h {} jobs submitted and {} ended, all scheduled by Slurm{times}; 'dfrs status --shadow' says what DFRS would have done",
             self.came, self.ended
         )
     }
@@ -88,7 +88,7 @@ mod tests {
         };
         assert_eq!(
             day.line(now, took),
-            "Mode=shadow: in the last 24 h 6 jobs came and 3 ended, all scheduled by Slurm; 17280 passes, \
+            "Mode=shadow: in the last 24 h 6 jobs submitted and 3 ended, all scheduled by Slurm; 17280 passes, \
              half of them within 120 us, 99 of 100 within 900 us; 'dfrs status --shadow' says what DFRS would have done"
         );
         assert!(!day.line(now, PassDurations::default()).contains("passes"));

@@ -183,7 +183,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 .collect();
             if let Some(first) = silent.first() {
                 notes.push(format!(
-                    "dfrsd does not answer on {} of its nodes ({first}): there it has no cap",
+                    "dfrsd not responding on {} of its nodes ({first}): there it has no cap",
                     silent.len()
                 ));
             }

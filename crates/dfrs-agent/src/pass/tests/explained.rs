@@ -78,7 +78,7 @@ fn silent_dfrsd_is_noted_in_explanation() {
     cluster.run(1);
     let notes = explanation(&cluster, 1).notes.join("\n");
     assert!(
-        notes.contains("dfrsd does not answer on 1 of its nodes (n0)"),
+        notes.contains("dfrsd not responding on 1 of its nodes (n0)"),
         "{notes}"
     );
 }

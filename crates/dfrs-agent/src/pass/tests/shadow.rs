@@ -67,13 +67,13 @@ fn daily_summary_counts_submitted_and_ended_jobs() {
     pass_at(&mut cluster, begin + 20);
     cluster.slurm.0.borrow_mut().end(2);
     let before = pass_at(&mut cluster, begin + day - 10);
-    assert!(before.iter().all(|line| !line.contains("jobs came")));
+    assert!(before.iter().all(|line| !line.contains("jobs submitted")));
     let lines = pass_at(&mut cluster, begin + day + 10);
-    let summaries = lines.iter().filter(|line| line.contains("jobs came"));
+    let summaries = lines.iter().filter(|line| line.contains("jobs submitted"));
     let summaries: Vec<&String> = summaries.collect();
     assert_eq!(summaries.len(), 1, "{lines:?}");
     let expected =
-        "Mode=shadow: in the last 24 h 2 jobs came and 1 ended, all scheduled by Slurm; ";
+        "Mode=shadow: in the last 24 h 2 jobs submitted and 1 ended, all scheduled by Slurm; ";
     assert!(summaries[0].starts_with(expected), "{}", summaries[0]);
     assert!(cluster.calls().is_empty());
 }

@@ -254,7 +254,7 @@ fn job_without_a_memory_limit_is_not_parked_and_is_reported() {
         let reported = world.reconciler.warnings.reported();
         let text = reported
             .iter()
-            .find(|(about, _)| *about == "job 17 parking");
+            .find(|(about, _)| *about == "JobId=17 parking");
         assert!(text.unwrap().1.contains("ConstrainRAMSpace=yes"));
         world.push(&[]);
         assert!(!world.has("stuck.17.sock"));
@@ -446,7 +446,7 @@ fn absent_job_is_not_parked_while_a_slurmstepd_of_it_runs() {
         assert!(!world.is_parked());
         let reported = world.reconciler.warnings.reported();
         assert!(
-            matches!(reported[..], [("job 17 absence", text)] if text.contains("ProctrackType"))
+            matches!(reported[..], [("JobId=17 absence", text)] if text.contains("ProctrackType"))
         );
         fs::remove_dir_all(proc.join("100")).unwrap();
         world.wait(1);
@@ -465,7 +465,7 @@ fn absent_job_is_not_ended_where_not_all_processes_are_seen() {
         }
         assert!(!world.is_parked());
         let reported = world.reconciler.warnings.reported();
-        assert!(matches!(reported[..], [("job 17 absence", text)] if text.contains("hidepid")));
+        assert!(matches!(reported[..], [("JobId=17 absence", text)] if text.contains("hidepid")));
     });
 }
 
