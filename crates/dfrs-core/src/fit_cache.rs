@@ -40,9 +40,10 @@ impl FitCache {
         if self.failures.imply(job, || headroom.limit(job)) || self.find_refused(job).is_ok() {
             return true;
         }
-        let is_full = self.headroom.applies_to(job) && !self.headroom.holds(job);
+        // A list of nodes of its own has a limit of its own, which takes longer to find than it spares.
+        let is_full = job.layout.eligible.is_none() && !self.headroom.holds(job);
         if is_full {
-            self.failures.add(job, self.headroom.limit(job));
+            self.add_failure(job);
         }
         is_full
     }
@@ -62,14 +63,18 @@ impl FitCache {
     /// There was no place for the job. O(nodes log nodes) at every second time at most, if room has
     /// shrunk: looking at all nodes again costs about as much as two tries, and spares many.
     pub(crate) fn miss(&mut self, job: &Job, usage: &Usage) {
+        self.add_failure(job);
+        self.misses += u32::from(self.headroom.applies_to(job));
+        if self.misses > 1 {
+            self.renew(usage);
+        }
+    }
+
+    fn add_failure(&mut self, job: &Job) {
         if !self.failures.add(job, self.headroom.limit(job))
             && let Err(at) = self.find_refused(job)
         {
             self.refused.insert(at, job.clone());
-        }
-        self.misses += u32::from(self.headroom.applies_to(job));
-        if self.misses > 1 {
-            self.renew(usage);
         }
     }
 

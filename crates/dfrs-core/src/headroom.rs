@@ -49,7 +49,7 @@ impl Headroom {
         LoadLimits::limit(self.limits.as_ref(), job)
     }
 
-    /// Whether [`Self::holds`] is valid for the job: it may use any nodes,
+    /// Whether [`Self::holds`] is all that decides about the job: it may use any nodes,
     /// one for each task or as many as there are, or one for all, and requires no further resource.
     #[inline]
     pub(crate) fn applies_to(&self, job: &Job) -> bool {
@@ -60,7 +60,8 @@ impl Headroom {
             && job.layout.min_nodes.is_none()
     }
 
-    /// Whether all tasks of a job for which this is valid could be placed. O(distinct spaces).
+    /// Whether all tasks of the job could be placed, further rules and resources of it aside: without
+    /// this they never can. O(distinct spaces).
     #[inline]
     pub(crate) fn holds(&self, job: &Job) -> bool {
         let wanted = u64::from(job.tasks);
@@ -94,7 +95,7 @@ mod tests {
     use crate::greedy::could_place;
     use crate::model::{Cluster, JobId, Node, NodeIndex, NodeState};
     use crate::policy::LoadCeiling;
-    use crate::units::{Bytes, Cores, Time};
+    use crate::units::{Amount, Bytes, Cores, Time};
     use proptest::prelude::*;
 
     fn node() -> impl Strategy<Value = Node> {
@@ -130,6 +131,30 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn headroom_holds_every_job_that_could_be_placed(
+            nodes in proptest::collection::vec((node(), 0u64..4), 0..8),
+            jobs in proptest::collection::vec((job(), 0u64..3, 0u32..5, 0u32..5), 1..12),
+            ceiling in proptest::option::of(100u32..400),
+        ) {
+            let with_devices = |(node, devices): (Node, u64)| Node {
+                rigid: vec![Amount(devices)],
+                ..node
+            };
+            let cluster = Cluster {
+                nodes: nodes.into_iter().map(with_devices).collect(),
+                jobs: Vec::new(),
+            };
+            let usage = Usage::empty(&cluster, ceiling.map(LoadCeiling::from_percent));
+            let headroom = Headroom::of(&usage);
+            for (mut job, devices, min_nodes, max_nodes) in jobs {
+                job.rigid_per_node = vec![Amount(devices)];
+                job.layout.min_nodes = Some(min_nodes);
+                job.layout.max_nodes = Some(max_nodes);
+                prop_assert!(headroom.holds(&job) || !could_place(&cluster, &usage, &job));
+            }
+        }
+
         #[test]
         fn headroom_holds_job_iff_greedy_could_place_it(
             nodes in proptest::collection::vec(node(), 0..12),
@@ -170,9 +195,7 @@ mod tests {
         assert!(!knows(
             |job| job.layout.eligible = Some([NodeIndex(0)].into_iter().collect())
         ));
-        assert!(!knows(|job| job.rigid = vec![crate::units::Amount(1)]));
-        assert!(!knows(
-            |job| job.rigid_per_node = vec![crate::units::Amount(1)]
-        ));
+        assert!(!knows(|job| job.rigid = vec![Amount(1)]));
+        assert!(!knows(|job| job.rigid_per_node = vec![Amount(1)]));
     }
 }
