@@ -41,7 +41,8 @@ dfrs_list_t dfrs_build_job_queue(bool clear_start, bool backfill)
 		static bool said;
 
 		if (!said)
-			error("dfrs: backfill sees no jobs: their records are of another version of Slurm");
+			error("dfrs: backfill schedules nothing: job records are not those of the Slurm that this plugin was "
+			      "built for; rebuild it");
 		said = true;
 		return list_create(xfree_ptr);
 	}

@@ -42,10 +42,12 @@ void dfrs_accept_hetjobs(void)
 	request.msg_type = REQUEST_HET_JOB_ALLOCATION;
 	request.auth_uid = slurm_conf.slurm_user_id;
 	if (!dfrs_sink_open(&sink, &request)) {
-		info("dfrs: slurmctld refuses heterogeneous jobs: it cannot be asked with this TLSType");
+		info("dfrs: heterogeneous jobs stay refused: TLSType=%s prevents the request that enables them",
+		     dfrs_tls_type());
 		return;
 	}
-	info("dfrs: slurmctld accepts heterogeneous jobs from here on; its next two lines are of that, and no error");
+	info("dfrs: heterogeneous jobs are accepted from here on; the next two lines (REQUEST_HET_JOB_ALLOCATION) come "
+	     "from this and are harmless");
 	slurm_conf.schedtype = backfill;
 	handler->func(&request);
 	slurm_conf.schedtype = configured;
@@ -74,8 +76,8 @@ int dfrs_check_hetjob(const job_desc_msg_t *request, const char *partitions, cha
 	if ((request->het_job_offset == NO_VAL) || !request->partition ||
 	    !all_listed(request->partition, partitions))
 		return SLURM_SUCCESS;
-	info("dfrs: refused a heterogeneous job: component %u is for partition %s",
-	     request->het_job_offset, request->partition);
+	info("dfrs: heterogeneous job from uid=%u refused: component %u is for partition %s",
+	     request->user_id, request->het_job_offset, request->partition);
 	if (message) {
 		xfree(*message);
 		*message = xstrdup_printf(

@@ -520,6 +520,16 @@ static inline bool dfrs_sink_open(dfrs_sink_t *sink, slurm_msg_t *request)
 #endif
 }
 
+/* For the log, where the sink could not be opened. */
+static inline const char *dfrs_tls_type(void)
+{
+#ifdef DFRS_CONNECTION
+	return slurm_conf.tls_type ? slurm_conf.tls_type : "(null)";
+#else
+	return "none";
+#endif
+}
+
 static inline void dfrs_sink_close(const dfrs_sink_t *sink, const slurm_msg_t *request)
 {
 #ifdef DFRS_CONNECTION

@@ -420,7 +420,7 @@ static int start(job_record_t *job, layout_t *layout, const dfrs_place_t *places
 	leave_memory_to_devices(job);
 	if (!job->job_resrcs || (job->job_resrcs->nhosts != layout->count)) {
 		/* Not seen, and not to be guessed at: let it run as Slurm has laid it out. */
-		error("dfrs: %pJ was given other nodes than asked for", job);
+		error("dfrs: %pJ: Slurm allocated %s, not the nodes that DFRS planned; it runs there", job, job->nodes);
 	} else {
 		lay_out(job, layout);
 		/* select_nodes() has counted the skeleton, and sent it to the database. */

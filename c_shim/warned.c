@@ -46,8 +46,8 @@ static void requeue_if_saved(job_record_t *job)
 	if (!IS_JOB_COMPLETE(job) || is_marked || (dfrs_job_withheld(job) != DFRS_WITHHOLDS_JOB) ||
 	    !dfrs_continues_when_requeued(job) || (dfrs_requeue_operation(job) != SLURM_SUCCESS))
 		return;
-	info("dfrs: job %u ended with 0 after the checkpoint signal: requeued, to continue from its checkpoint",
-	     job->job_id);
+	info("dfrs: %pJ: ended with exit code 0 after the checkpoint signal: requeued, to continue from its checkpoint",
+	     job);
 	last_job_update = time(NULL);
 	schedule_job_save(); /* has a lock of its own */
 }
