@@ -152,8 +152,11 @@ fn write_configuration(out: &Path, version: SlurmVersion) -> Result<(), String> 
     );
     let constants = format!(
         "/// `SLURM_VERSION_NUMBER` of the Slurm that this was built for.\n\
-         pub const SLURM_VERSION_NUMBER: u32 = {:#08x};\n",
+         pub const SLURM_VERSION_NUMBER: u32 = {:#08x};\n\
+         /// The same as text.\n\
+         pub const SLURM_VERSION: &str = \"{}\";\n",
         version.number(),
+        version.text(),
     );
     write(&out.join("config.h"), &config)?;
     write(&out.join("slurm/slurm_version.h"), &version_header)?;

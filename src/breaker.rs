@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(
             slurm.0.borrow().errors[1..],
             [
-                "jobs that DFRS parked (1) are not back after 60 minutes: backfill schedules all partitions now, and may take their memory"
+                "jobs that DFRS parked (1) have not resumed after 60 minutes: backfill schedules all partitions now, and may take their memory"
             ]
         );
         assert_eq!(breaker.life.status().state, BreakerState::StandingDown);
@@ -504,7 +504,7 @@ mod tests {
         );
         assert!(breaker.is_open(), "nothing else is to be done");
         let errors = slurm.0.borrow().errors.clone();
-        let about = errors.iter().filter(|line| line.contains("job 3"));
+        let about = errors.iter().filter(|line| line.contains("JobId=3 "));
         assert_eq!(about.count(), 1, "{errors:?}");
         assert!(!breaker.is_reset_due(9999));
     }

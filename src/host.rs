@@ -26,6 +26,8 @@ pub trait PluginHost: Send + 'static {
     fn partitions_changed_at(&self) -> i64;
     /// Whether it is known which nodes a message has not reached.
     fn delivery_known(&self) -> bool;
+    /// The version of this Slurm.
+    fn slurm_version(&self) -> &'static str;
     /// Has Slurm's own backfill schedule all partitions but these.
     fn hide_from_backfill(&self, partitions: &[String]);
     /// The calls into Slurm, for these partitions; `given_back` are some that DFRS looks at and does not

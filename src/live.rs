@@ -53,6 +53,10 @@ impl PluginHost for SlurmctldHost {
         shim::delivery_known()
     }
 
+    fn slurm_version(&self) -> &'static str {
+        shim::SLURM_VERSION
+    }
+
     fn hide_from_backfill(&self, partitions: &[String]) {
         if self.backfill_runs.swap(true, Ordering::Relaxed) {
             shim::backfill_reconfigure(partitions);

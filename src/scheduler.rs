@@ -395,8 +395,8 @@ fn make_core<T: PluginHost>(
     host.log(
         LogLevel::Info,
         &format!(
-            "{} schedules partition(s) {names}, mode {:?}",
-            config.policy, config.mode
+            "schedules partition(s) {names}: Mode={:?} Policy={}",
+            config.mode, config.policy
         ),
     );
     start_agent(host, config, unkept)
@@ -410,17 +410,21 @@ fn without_unacknowledged_features(host: &impl PluginHost, config: &Config) -> C
     if host.delivery_known() {
         return config;
     }
+    let why = format!(
+        "slurmctld of Slurm {} does not learn which nodes a message has not reached",
+        host.slurm_version()
+    );
     if config.needs == NeedsSource::Measured {
         host.log(
             LogLevel::Error,
-            "dfrs.conf: Needs counts as requested: in this series of Slurm slurmd does not say whether a message arrived, and so not what jobs need",
+            &format!("dfrs.conf: Needs counts as requested: {why}"),
         );
         config.needs = NeedsSource::Requested;
     }
     if config.swap_per_node != Bytes(0) {
         host.log(
             LogLevel::Error,
-            "dfrs.conf: SwapPerNode counts as 0 and no job is parked: in this series of Slurm slurmd does not say whether a message arrived",
+            &format!("dfrs.conf: SwapPerNode counts as 0 and no job is parked: {why}"),
         );
         config.swap_per_node = Bytes(0);
     }
@@ -446,15 +450,15 @@ fn give_back<T: PluginHost>(
     if state.has_parked() {
         let watches = next.is_some_and(|config| config.mode == Mode::Shadow);
         let text = if watches {
-            "DFRS brings back the jobs that it had parked; then it only watches"
+            "DFRS resumes the jobs that it had parked; then it only watches"
         } else {
-            "DFRS is off and brings back the jobs that it had parked"
+            "DFRS is off and resumes the jobs that it had parked"
         };
         host.log(LogLevel::Info, text);
     }
     start_agent(host, &config, unkept)
         .inspect_err(|problem| {
-            let text = format!("jobs that DFRS parked are not back: {problem}");
+            let text = format!("jobs that DFRS parked have not resumed: {problem}");
             host.log(LogLevel::Error, &text);
         })
         .ok()

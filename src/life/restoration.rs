@@ -79,7 +79,7 @@ impl Restoration {
                 // What was parked may not be back: that is never given up.
                 let next = Span((self.interval.0 * 2).min(MAX_RETRY_INTERVAL.0));
                 actions.push(error(format!(
-                    "jobs that DFRS parked are not back: {problem}; retry in {} s; 'scontrol resume' brings back single ones",
+                    "jobs that DFRS parked have not resumed: {problem}; retry in {} s; 'scontrol resume' resumes single ones",
                     next.0 / 1_000_000
                 )));
                 next
@@ -87,7 +87,7 @@ impl Restoration {
         };
         if matches!(self.handover, Handover::By(at) if at <= now) {
             actions.push(error(format!(
-                "jobs that DFRS parked ({}) are not back after {} minutes: backfill schedules all partitions now, and may take their memory",
+                "jobs that DFRS parked ({}) have not resumed after {} minutes: backfill schedules all partitions now, and may take their memory",
                 attempt.depending,
                 MAX_WITHHELD_TIME.0 / MINUTE
             )));

@@ -151,7 +151,7 @@ is_unmanaged() {
 	dies=$(submit --ntasks=1 --nodelist=n1 --mem=800 --comment=dfrs:checkpoint -- "echo began; $until_finished; echo ended")
 	wait_for_state "$dies" RUNNING 30
 	big=$(submit --ntasks=1 --nodelist=n1 --mem=800 -- "sleep 5")
-	wait_until 40 logs "job $dies was killed by the checkpoint signal"
+	wait_until 40 logs "JobId=$dies: was killed by the checkpoint signal"
 	wait_for_state "$big" COMPLETED 60
 	finish "$dies"
 	wait_for_state "$dies" COMPLETED 120
@@ -341,13 +341,13 @@ is_unmanaged() {
 	controller sed -i.good 's/^Mode=.*/Mode=shadow/' /etc/slurm/dfrs.conf
 	before=$(times_ready)
 	reconfigure
-	wait_until 15 logs "brings back the jobs that it had parked; then it only watches"
+	wait_until 15 logs "DFRS resumes the jobs that it had parked; then it only watches"
 	# One agent at a time.
 	[ "$(times_ready)" = "$before" ]
 	finish "$preempting_job"
 	wait_for_state "$parked_job" RUNNING 40
 	wait_until 40 was_ready_more_often_than "$before"
-	logs "mode Shadow"
+	logs "Mode=Shadow"
 	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 	# By Slurm's own backfill.
@@ -365,14 +365,14 @@ is_unmanaged() {
 	later=$(submit --partition=aside --ntasks=1 --mem=900 -- "hostname")
 	controller sed -i '/^Partition=aside/d' /etc/slurm/dfrs.conf
 	reconfigure
-	wait_until 20 says "$later" "gives its partition back"
+	wait_until 20 says "$later" "partition taken out of dfrs.conf"
 	finish "$preempting_job"
 	# No other job gets the memory that it waits for.
 	wait_for_state "$parked_job" RUNNING 60
 	[ "$(state "$later")" = PENDING ]
 	wait_until 10 is_unmanaged n2 "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 90
-	wait_until 30 logs "partition(s) aside are given back"
+	wait_until 30 logs "partition(s) aside: all jobs that DFRS parked have resumed"
 	wait_for_state "$later" COMPLETED 60
 	for what in start finish; do
 		[ "$(controller grep -c " $what " /home/alice/aside.report)" = 1 ]

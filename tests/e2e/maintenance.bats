@@ -19,8 +19,8 @@ node_is() { [ "$(controller sinfo --noheader --nodes="$1" --format=%T)" = "$2" ]
 	needs_parking
 	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished"
 	controller scontrol update nodename=n1 state=drain reason=upkeep
-	wait_until 20 logs "parked there are jobs $parked_job"
-	wait_until 40 says "$parked_job" "n1 drains and waits for it"
+	wait_until 20 logs "parked there are JobId=$parked_job"
+	wait_until 40 says "$parked_job" "parked on n1, which is draining"
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "true")
 	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
@@ -63,7 +63,7 @@ reboots() { in_cluster "$1" sh -c 'cat /var/log/slurm/reboots 2>/dev/null | wc -
 	park_for "$until_finished" --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "$until_finished"
 	before=$(reboots n1)
 	controller scontrol reboot ASAP nextstate=resume reason=kernel n1
-	wait_until 20 logs "parked there are jobs $parked_job"
+	wait_until 20 logs "parked there are JobId=$parked_job"
 	later=$(submit --nodelist=n1 --ntasks=1 --mem=800 --time=20 -- "true")
 	finish "$preempting_job"
 	wait_for_state "$preempting_job" COMPLETED 60
@@ -100,9 +100,9 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 	controller scontrol create reservation reservationname=upkeep starttime=now+2minutes \
 		duration=30 nodes=n1 flags=maint,ignore_jobs user=root
 	wait_for_state "$job" SUSPENDED 40
-	wait_until 40 says "$job" "its nodes are reserved for others"
+	wait_until 40 says "$job" "its nodes are in a Slurm reservation"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=30 -- "true")
-	wait_until 20 says "$waits" "a reservation is there, or begins"
+	wait_until 20 says "$waits" "a Slurm reservation is there, or begins"
 	[ "$(state "$job")" = SUSPENDED ]
 	controller scontrol delete reservationname=upkeep
 	wait_for_state "$job" RUNNING 40
@@ -117,7 +117,7 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=50 --time=20 -- "true")
 	wait_for_state "$inside" COMPLETED 40
 	[ "$(nodes_of "$inside")" = n1 ]
-	wait_until 20 says "$waits" "a reservation is there, or begins"
+	wait_until 20 says "$waits" "a Slurm reservation is there, or begins"
 	controller scontrol delete reservationname=upkeep
 	wait_for_state "$waits" COMPLETED 60
 }
@@ -150,7 +150,7 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 	wait_for_state "$wide" COMPLETED 40
 	wait_for_state "$short" COMPLETED 40
 	[[ "$(nodes_of "$wide")" != *n1* && "$(nodes_of "$wide")" != *"[1"* ]]
-	wait_until 20 says "$waits" "a reservation is there, or begins"
+	wait_until 20 says "$waits" "a Slurm reservation is there, or begins"
 	[ "$(controller_log | grep -c "was refused" || true)" = "$refusals" ]
 	controller scontrol delete reservationname=upkeep
 	wait_for_state "$waits" COMPLETED 60
@@ -162,7 +162,7 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 	beside=$(submit --nodelist=n1 --ntasks=2 --nodes=1 --mem=50 --time=20 -- "true")
 	wait_for_state "$beside" COMPLETED 40
 	whole=$(submit --nodelist=n1 --ntasks=1 --exclusive --mem=50 --time=20 -- "true")
-	wait_until 20 says "$whole" "a reservation is there, or begins"
+	wait_until 20 says "$whole" "a Slurm reservation is there, or begins"
 	controller scontrol delete reservationname=upkeep
 	wait_for_state "$whole" COMPLETED 60
 }

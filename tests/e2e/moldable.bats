@@ -75,7 +75,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	wait_for_state "$job" RUNNING 30
 	[ "$(number_of_nodes "$job")" = 3 ]
 	all=$(submit --nodes=4 --time=10 -- "sleep 1")
-	wait_until 20 says "$all" "DFRS: needs 4 nodes"
+	wait_until 20 says "$all" "DFRS: waits for 4 nodes: only"
 	controller scontrol update nodename=n4 state=resume
 	wait_for_state "$all" COMPLETED 60
 }

@@ -166,6 +166,9 @@ fn parking_is_disabled_when_slurmd_does_not_report_lost_messages() {
     if (from..to).contains(&SLURM_VERSION_NUMBER) {
         run.assert_has("SwapPerNode counts as 0 and no job is parked");
         run.assert_has("Needs counts as requested");
+        run.assert_has(&format!(
+            "slurmctld of Slurm {SLURM_VERSION} does not learn"
+        ));
     } else {
         run.assert_has_not("SwapPerNode");
         run.assert_has_not("Needs");
@@ -292,7 +295,7 @@ fn mode_off_checks_once_for_parked_jobs_and_lets_backfill_run() {
     run.assert_sound();
     run.assert_has("init 0");
     run.assert_has_not("dfrsd not responding");
-    run.assert_has_not("brought back");
+    run.assert_has_not("as DFRS had parked it");
     assert!(run.calls("build_job_queue") > 0, "backfill never ran");
     assert_eq!(run.calls("select_nodes"), 0);
 }
@@ -302,12 +305,12 @@ fn shadow_mode_accepts_slurm_scheduling_and_full_mode_refuses_it() {
     let run = run("stock", Some(&CONFIGURATION.replace("full", "shadow")));
     run.assert_sound();
     let events = |line: &String| {
-        ["mode Shadow", "switched on", "DFRS is off", "mode Full"]
+        ["Mode=Shadow", "switched on", "DFRS is off", "Mode=Full"]
             .into_iter()
             .find(|part| line.contains(part))
     };
     let events: Vec<&str> = run.lines.iter().filter_map(events).collect();
-    assert_eq!(events, ["mode Shadow", "switched on", "DFRS is off"]);
+    assert_eq!(events, ["Mode=Shadow", "switched on", "DFRS is off"]);
     run.assert_has("Slurm starts DFRS's jobs itself");
 }
 

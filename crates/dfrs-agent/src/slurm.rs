@@ -2,6 +2,7 @@
 
 pub mod devices;
 pub(crate) mod exclusivity;
+pub(crate) mod job_name;
 pub mod node_changes;
 pub(crate) mod node_groups;
 pub(crate) mod node_sets;

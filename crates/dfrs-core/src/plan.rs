@@ -86,7 +86,7 @@ impl fmt::Display for Reason {
             Self::MakesRoomFor(job) => write!(formatter, "preempted by the new job {job}"),
             Self::Remap => formatter.write_str("the remap of all jobs places it so"),
             Self::DoesNotFitRemap => {
-                formatter.write_str("not all jobs fit and it has the lowest priority")
+                formatter.write_str("not all jobs fit and it has the lowest rank")
             }
             Self::LessLoad => formatter.write_str("moves to less loaded nodes"),
             Self::BreaksCycle => formatter.write_str("paused within a migration"),

@@ -30,7 +30,7 @@ fn reasons_are_words() {
         (Reason::Remap, "the remap of all jobs places it so"),
         (
             Reason::DoesNotFitRemap,
-            "not all jobs fit and it has the lowest priority",
+            "not all jobs fit and it has the lowest rank",
         ),
         (Reason::LessLoad, "moves to less loaded nodes"),
         (Reason::BreaksCycle, "paused within a migration"),

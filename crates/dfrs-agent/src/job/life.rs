@@ -349,6 +349,17 @@ impl Life {
         }
     }
 
+    /// What is under way, and where, for the log: "parking on n1,n2".
+    #[must_use]
+    pub(crate) fn under_way_text(&self) -> String {
+        match &self.phase {
+            LifePhase::Starting(starting) => format!("start on {}", starting.placement),
+            LifePhase::Parking(_) => format!("parking on {}", self.last_place),
+            LifePhase::Unparking(_) => format!("resumption on {}", self.last_place),
+            _ => "action".to_owned(),
+        }
+    }
+
     /// Whether pausing it failed too often to be tried again.
     #[must_use]
     pub fn is_stuck(&self) -> bool {

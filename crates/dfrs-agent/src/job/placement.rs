@@ -1,6 +1,8 @@
 //! Where a job's tasks are, by node name: what survives a restart of slurmctld, in which node
 //! indexes may change.
 
+use std::fmt;
+
 use dfrs_core::{Mapping, NodeIndex, Run};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +21,27 @@ pub struct NodeTasks {
 /// Where a job's tasks are: one spot a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedPlacement(pub Vec<NodeTasks>);
+
+impl fmt::Display for NodeTasks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.node)?;
+        if self.tasks > 1 {
+            write!(formatter, "(x{})", self.tasks)?;
+        }
+        Ok(())
+    }
+}
+
+/// For the log: `n1(x2),n2` are two tasks on n1 and one on n2.
+impl fmt::Display for NamedPlacement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, spot) in self.0.iter().enumerate() {
+            let comma = if position > 0 { "," } else { "" };
+            write!(formatter, "{comma}{spot}")?;
+        }
+        Ok(())
+    }
+}
 
 impl NamedPlacement {
     /// The placement that `mapping` means. Runs on nodes that `observation` does not have are left

@@ -10,6 +10,7 @@ use crate::daemons::{Daemons, NodeFacts};
 use crate::job::life::{JobContext, Life, LifeEvent, LifeStep, ParkStatus, StepResult, TOO_SLOW};
 use crate::job::placement::NamedPlacement;
 use crate::probe::PassPart;
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
@@ -253,22 +254,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             LifeStep::Requeue => slurm.requeue(job.id),
             LifeStep::ClearBeginTime => slurm.clear_begin_time(job.id),
             LifeStep::Abandon(why) => {
-                slurm.log(
-                    LogLevel::Info,
-                    &format!("job {}: action abandoned: {why}", job.id),
-                );
-                Ok(())
+                self.log_abandoned(job, why);
+                return StepResult::Done;
             }
             LifeStep::ReleaseMemory => match slurm.release_memory(job.id) {
                 Ok(memory) => {
-                    slurm.log(
-                        LogLevel::Info,
-                        &format!(
-                            "job {}: parked, {} MB released",
-                            job.id,
-                            memory.iter().sum::<u64>()
-                        ),
-                    );
+                    let text = format!("parked, {} MB released", memory.iter().sum::<u64>());
+                    self.log_about(LogLevel::Info, job, &text);
                     return StepResult::Released(memory);
                 }
                 Err(problem) => Err(problem),
@@ -279,8 +271,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 if matches!(step, LifeStep::Start(_)) {
                     self.planner.refusals.forget(job.id);
                 }
-                self.slurm
-                    .log(LogLevel::Verbose, &format!("job {}: {step:?}", job.id));
+                self.log_about(LogLevel::Verbose, job, &step.when_done());
                 StepResult::Done
             }
             Err(problem) if problem.is_transient() => StepResult::NotYet,
@@ -297,10 +288,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     }
                     return StepResult::Gated;
                 }
-                self.slurm.log(
-                    LogLevel::Info,
-                    &format!("job {}: {step:?} was refused: {problem}", job.id),
-                );
+                let text = format!("{step} was refused by Slurm: {problem}");
+                self.log_about(LogLevel::Info, job, &text);
                 if let LifeStep::Start(placement) = step {
                     let nodes = u32::try_from(placement.0.len()).unwrap_or(u32::MAX);
                     // The nodes are as good as others; the limits were checked for the job's
@@ -319,6 +308,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 StepResult::Refused
             }
         }
+    }
+
+    /// `text` follows the job's name.
+    fn log_about(&mut self, level: LogLevel, job: &ObservedJob, text: &str) {
+        let name = job_name(job.id, Some(job));
+        self.slurm.log(level, &format!("{name}: {text}"));
+    }
+
+    fn log_abandoned(&mut self, job: &ObservedJob, why: &str) {
+        let record = self.ledger.get(job.id);
+        let what = record.map_or_else(String::new, |record| record.life.under_way_text());
+        self.log_about(LogLevel::Info, job, &format!("{what} abandoned: {why}"));
     }
 }
 

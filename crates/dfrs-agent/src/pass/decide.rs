@@ -11,9 +11,11 @@ use super::decide::decision_backoff::DecisionFailure;
 use super::{Agent, PassReport, SECOND};
 use crate::changes::{ChangeEntry, ChangeReader, UnreadChanges};
 use crate::daemons::Daemons;
+use crate::job::placement::NamedPlacement;
 use crate::plan::apply::{apply, slurm_id};
 use crate::plan::planned::PlannedCluster;
 use crate::probe::{Incident, PassPart};
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 
@@ -181,7 +183,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 let seconds = pause.0 / SECOND;
                 format!(
                     "decision retried without {}, for {seconds} s",
-                    jobs_named(&new)
+                    jobs_named(&new, seen)
                 )
             },
         );
@@ -255,7 +257,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let acts = actions.filter(|(action, _)| !matches!(action, Action::SetYield(..)));
         let acts: Vec<(&Action, String)> = acts.collect();
         for (action, why) in &acts {
-            let text = format!("{action:?}: {why}");
+            let text = format!("{}: {why}", planned_text(action, seen));
             self.slurm.log(LogLevel::Debug, &text);
         }
         self.record_changes(&acts, now);
@@ -294,13 +296,64 @@ fn starts(decision: &Decision<'_>, seen: &Observation) -> Vec<u32> {
     placed.filter(|id| seen.is_pending(*id)).collect()
 }
 
-/// "job 7", or "8 jobs (7, 9, ...)".
-fn jobs_named(jobs: &[u32]) -> String {
+/// "JobId=17: planned: start on n1(x2),n2".
+fn planned_text(action: &Action, seen: &Observation) -> String {
+    let id = slurm_id(action.job());
+    let name = id.map_or_else(|| action.job().to_string(), |id| job_name(id, seen.job(id)));
+    let at = if matches!(action, Action::Migrate(..)) {
+        "to"
+    } else {
+        "on"
+    };
+    let verb = action.verb();
+    let place = action.mapping().map_or_else(String::new, |mapping| {
+        format!(" {at} {}", NamedPlacement::from_mapping(mapping, seen))
+    });
+    format!("{name}: planned: {verb}{place}")
+}
+
+/// "JobId=7", or "8 jobs (JobId=7, JobId=9, ...)".
+fn jobs_named(jobs: &[u32], seen: &Observation) -> String {
     const MAX_NAMED: usize = 5;
+    let name = |id: &u32| job_name(*id, seen.job(*id));
     if let [job] = jobs {
-        return format!("job {job}");
+        return name(job);
     }
-    let some: Vec<String> = jobs.iter().take(MAX_NAMED).map(u32::to_string).collect();
+    let some: Vec<String> = jobs.iter().take(MAX_NAMED).map(name).collect();
     let more = if jobs.len() > MAX_NAMED { ", ..." } else { "" };
     format!("{} jobs ({}{more})", jobs.len(), some.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use dfrs_core::{Mapping, NodeIndex, Run};
+
+    use super::*;
+    use crate::fixtures::{job, nodes};
+
+    #[test]
+    fn planned_action_is_logged_with_the_names_of_its_nodes() {
+        let seen = Observation::new([job(17, 3)], nodes(2));
+        let on = |node, tasks| Run {
+            node: NodeIndex(node),
+            tasks,
+        };
+        let mapping = || Mapping::new(vec![on(0, 2), on(1, 1)]);
+        let text = |action: &Action| planned_text(action, &seen);
+        let id = JobId(17);
+        let start = text(&Action::Start(id, mapping()));
+        assert_eq!(start, "JobId=17: planned: start on n0(x2),n1");
+        let migrate = text(&Action::Migrate(id, mapping()));
+        assert_eq!(migrate, "JobId=17: planned: migrate to n0(x2),n1");
+        assert_eq!(text(&Action::Pause(id)), "JobId=17: planned: pause");
+    }
+
+    #[test]
+    fn jobs_left_out_are_named_up_to_five() {
+        let seen = Observation::new([], nodes(1));
+        assert_eq!(jobs_named(&[7], &seen), "JobId=7");
+        assert_eq!(jobs_named(&[7, 9], &seen), "2 jobs (JobId=7, JobId=9)");
+        let six = jobs_named(&[1, 2, 3, 4, 5, 6], &seen);
+        assert!(six.starts_with("6 jobs (JobId=1, ") && six.ends_with("JobId=5, ...)"));
+    }
 }

@@ -17,6 +17,7 @@ use crate::job::placement::NamedPlacement;
 use crate::job::recovery::{Forgotten, recover};
 use crate::plan::weights::{MEDIAN_PERIOD, Weights};
 use crate::publish::live_journal::Expected;
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 use crate::sync::sync;
@@ -116,7 +117,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let look = JobContext::new(job, &self.seen, &self.config, now);
             record.on(&LifeEvent::NotParked, &look);
             let text = format!(
-                "job {id}: is not parked on {node} any more; nothing starts in its memory until it is: see dfrsd's log there"
+                "{}: is not parked on {node} any more; nothing starts in its memory until it is: see dfrsd's log there",
+                job_name(*id, Some(job))
             );
             self.slurm.log(LogLevel::Error, &text);
         }
@@ -347,10 +349,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn recover(&mut self, observation: &Observation, now: Time) {
         for forgotten in recover(&mut self.ledger, observation, &self.config, now) {
             let Forgotten { job, what, .. } = forgotten;
-            let text =
-                format!("job {job}: slurmctld was killed before it had kept that the job {what}");
+            let name = job_name(job, observation.job(job));
+            let text = format!(
+                "{name}: slurmctld was killed before it had saved that the job {what}: DFRS repeats it"
+            );
             self.slurm.log(LogLevel::Info, &text);
-            let why = "slurmctld was killed before it had kept what was done";
+            let why = "slurmctld was killed before it had saved what was done";
             self.expect(job, Expected::Place, why);
             self.expect(job, Expected::NoPlace, why);
             if forgotten.is_orphaned {
@@ -382,7 +386,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let Err(problem) = self.slurm.abort_orphaned(job, node) else {
             return true;
         };
-        let text = format!("job {job}: abort message to {node} failed: {problem}");
+        let name = job_name(job, seen.job(job));
+        let text = format!("{name}: abort message to {node} failed: {problem}");
         self.slurm.log(LogLevel::Error, &text);
         // Slurm cannot send the order to a node that it does not know any more.
         seen.node(node).is_none()

@@ -249,11 +249,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ));
         }
         if self.planner.kept_away.contains(&job.id) {
-            return Some("DFRS: parked; its nodes are reserved for others".to_owned());
+            return Some("DFRS: parked; its nodes are in a Slurm reservation".to_owned());
         }
         if record.deadline_boost && record.life.is_running() {
             return Some(
-                "DFRS: has to be over before its time limit (reservation or deadline)".to_owned(),
+                "DFRS: must end before a Slurm reservation of its nodes or its --deadline"
+                    .to_owned(),
             );
         }
         if let Some(why) = self.policy_reason(job, record) {

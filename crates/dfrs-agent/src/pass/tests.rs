@@ -440,6 +440,11 @@ fn a_refused_start_is_tried_again_later() {
     cluster.submit(job(1, 1));
     cluster.run(10);
     assert_eq!(cluster.state(1), ObservedState::Pending);
+    let infos = cluster.slurm.0.borrow().infos.clone();
+    assert!(
+        infos[0].starts_with("JobId=1: start on n0 was refused by Slurm: Requested nodes are busy"),
+        "{infos:?}"
+    );
     cluster.slurm.0.borrow_mut().refuse_start.clear();
     cluster.run(10);
     assert_eq!(cluster.state(1), ObservedState::Running);
@@ -573,7 +578,7 @@ fn other_jobs_are_given_back_when_one_panics() {
     assert_eq!(cluster.agent.left_out().collect::<Vec<_>>(), [1]);
     let errors = cluster.slurm.0.borrow().errors.clone();
     assert_eq!(errors.len(), 1, "said once: {errors:?}");
-    assert!(errors[0].starts_with("job 1 is not given back: internal error: injected panic"));
+    assert!(errors[0].starts_with("JobId=1 not resumed by DFRS: internal error: injected panic"));
     let nodes = cluster.daemons.0.borrow();
     assert!(
         nodes.orders.values().all(|node| node.jobs.is_empty()),

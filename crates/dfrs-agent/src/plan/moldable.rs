@@ -157,7 +157,8 @@ impl MoldablePlan {
         for candidate in candidates {
             if !placed.contains(&candidate.job.id) {
                 let needed = *candidate.request.sizes.start();
-                let unfit = Outlook::Unfit(Unfit::Unavailable { needed });
+                let up = nodes.number_up(&candidate.request.allowed);
+                let unfit = Outlook::Unfit(Unfit::Unavailable { needed, up });
                 self.outlook.insert(candidate.job.id, unfit);
             }
         }

@@ -12,6 +12,8 @@ use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 use crate::slurm::request::memory::memory_request;
 
+/// More nodes than this are not named: the reason is one column of squeue.
+const MAX_NAMED: usize = 4;
 const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
 const RESUMED_BY_OPERATOR: &str =
     "DFRS: resumed by an operator; comes back as soon as its memory is free, before all others";
@@ -56,7 +58,7 @@ impl Life {
             LifePhase::Parked(parked) if parked.called_back => RESUMED_BY_OPERATOR.to_owned(),
             LifePhase::Parked(_) => match draining_node(job, observation) {
                 Some(node) => format!(
-                    "DFRS: parked; {node} drains and waits for it, it comes back there before others"
+                    "DFRS: parked on {node}, which is draining; resumes there before other jobs start"
                 ),
                 None => format!("DFRS: parked; {}", why()),
             },
@@ -117,7 +119,7 @@ fn are_too_few_devices(job: &ObservedJob, observation: &Observation) -> bool {
 fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String {
     match why {
         Blocked::NeverFits if job.free_until_seconds > 0 => {
-            "waits for nodes: a reservation is there, or begins before its time limit would end"
+            "waits for nodes: a Slurm reservation is there, or begins before its time limit would end"
                 .to_owned()
         }
         Blocked::NeverFits if observation.has_exclusivity_limits(job) => {
@@ -144,10 +146,26 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
             "waits for memory on its own nodes ({})",
             request(job, observation)
         ),
-        Blocked::NodesUnavailable if job.has_place() => "its nodes are down".to_owned(),
+        Blocked::NodesUnavailable if job.has_place() => {
+            let own = job.places.iter();
+            let own = own.filter_map(|place| observation.node_at(place.node));
+            format!("its nodes are down{}", named(own.filter(|node| node.down)))
+        }
         Blocked::NodesUnavailable => "its nodes are down, draining or powered down".to_owned(),
         _ => "waits for the next decision".to_owned(),
     }
+}
+
+/// ": n1,n2"; of many nodes nothing.
+fn named<'a>(nodes: impl Iterator<Item = &'a ObservedNode>) -> String {
+    let names: Vec<&str> = nodes
+        .take(MAX_NAMED + 1)
+        .map(|node| node.name.as_str())
+        .collect();
+    if names.is_empty() || names.len() > MAX_NAMED {
+        return String::new();
+    }
+    format!(": {}", names.join(","))
 }
 
 fn request(job: &ObservedJob, observation: &Observation) -> String {
@@ -192,19 +210,19 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
             ""
         };
         format!(
-            "asks for {asks}, not to be laid out{how} on the {number} that it may use as it asks"
+            "requests {asks}: its layout (-N, --ntasks-per-node, ...) fits{how} on no set of the {number} that it may use"
         )
     })
 }
 
 /// What the nodes that the job may use have too little of, if all of them together have.
 fn shortage(job: &ObservedJob, observation: &Observation) -> Option<String> {
-    let asks = format!("asks for {}", request(job, observation));
+    let asks = format!("requests {}", request(job, observation));
     let nodes: Vec<&ObservedNode> = observation.nodes_for(&job.request).collect();
     if nodes.is_empty() {
         return Some(
-            "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
-             --mincpus, -B and reservations"
+            "no node of its partition satisfies --nodelist, --exclude, --constraint, --tmp, \
+             --mincpus, -B and Slurm reservations"
                 .to_owned(),
         );
     }

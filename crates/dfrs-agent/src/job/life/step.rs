@@ -2,6 +2,8 @@
 //! that makes it safe, each phase with a timeout: a step that cannot be done drops the plan, not
 //! the job.
 
+use std::fmt;
+
 use dfrs_core::{Span, Time};
 
 use crate::job::placement::NamedPlacement;
@@ -49,6 +51,43 @@ pub enum LifeStep {
     ClearBeginTime,
     /// Give up what is under way; why.
     Abandon(&'static str),
+}
+
+/// For the log, where Slurm refused it: "start on n1(x2),n2".
+impl fmt::Display for LifeStep {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Start(placement) => return write!(formatter, "start on {placement}"),
+            Self::Suspend => "suspension",
+            Self::ReleaseMemory => "release of its memory",
+            Self::ClaimMemory(_) => "claim of its memory",
+            Self::Resume => "resumption",
+            Self::Warn => "checkpoint signal",
+            Self::Requeue => "requeue",
+            Self::ClearBeginTime => "earlier begin time",
+            Self::Abandon(_) => "end of what was under way",
+        })
+    }
+}
+
+impl LifeStep {
+    /// For the log, when Slurm has done it: "started on n1(x2),n2".
+    pub(crate) fn when_done(&self) -> String {
+        let done = match self {
+            Self::Start(placement) => return format!("started on {placement}"),
+            Self::ClaimMemory(memory) => {
+                return format!("{} MB claimed", memory.iter().sum::<u64>());
+            }
+            Self::ReleaseMemory => "memory released",
+            Self::Suspend => "suspended",
+            Self::Resume => "resumed",
+            Self::Warn => "checkpoint signal sent",
+            Self::Requeue => "requeued",
+            Self::ClearBeginTime => "begin time cleared",
+            Self::Abandon(why) => why,
+        };
+        done.to_owned()
+    }
 }
 
 /// What Slurm answered.

@@ -16,7 +16,7 @@ use crate::job::placement::NamedPlacement;
 use crate::job::reservations::is_reserved;
 use crate::slurm::records::ObservedState;
 
-const RESERVED: LifeStep = LifeStep::Abandon("its nodes are reserved");
+const RESERVED: LifeStep = LifeStep::Abandon("its nodes are in a Slurm reservation");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Unparking {
@@ -131,6 +131,6 @@ pub(super) fn return_forgotten(context: &JobContext) -> Option<LifeTransition> {
             is_forgotten: true,
             ..Unparking::here(context)
         };
-        LifeTransition::repeat(LifePhase::Unparking(unparking), "had come back")
+        LifeTransition::repeat(LifePhase::Unparking(unparking), "had resumed")
     })
 }

@@ -11,6 +11,7 @@ use crate::daemons::{Daemons, OrderChanges};
 use crate::job::life::{JobContext, LifeEvent};
 use crate::pass::Agent;
 use crate::publish::node_orders::{frozen_on, state_of};
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 
@@ -104,7 +105,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.planner.kept_away = kept_away.map(|job| job.id).collect();
         for job in seen.jobs() {
             self.guarded(job.id, |agent| {
-                agent.note_coming(job.id, now);
+                agent.note_coming(job, now);
                 if let Some(record) = agent.ledger.get_mut(job.id) {
                     let look = JobContext::new(job, seen, &agent.config, now);
                     record.on(&LifeEvent::HandedBack, &look);
@@ -185,7 +186,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         done.inspect_err(|problem| {
             self.giving_back.left_out.insert(job);
             let text = format!(
-                "job {job} is not given back: {problem}; 'scontrol resume {job}' brings it back if it is suspended"
+                "{} not resumed by DFRS: {problem}; 'scontrol resume {job}' resumes it if it is suspended",
+                job_name(job, None)
             );
             self.slurm.log(LogLevel::Error, &text);
         })

@@ -12,6 +12,7 @@ use crate::daemons::Daemons;
 use crate::job::life::{JobContext, LifeEvent};
 use crate::pass::{Agent, SECOND};
 use crate::publish::live_journal::Expected;
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -20,7 +21,7 @@ use crate::slurm::records::{ObservedJob, ObservedState};
 /// resumption that it has forgotten would not be repeated.
 const SLURM_SAVE_DELAY: Span = Span(10 * SECOND);
 const WITHHELD: &str =
-    "DFRS: gives its partition back; starts when the jobs that are parked there are back";
+    "DFRS: partition taken out of dfrs.conf; starts when its parked jobs have resumed";
 
 /// Which partitions, and how far that is.
 #[derive(Debug, Default)]
@@ -111,7 +112,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let jobs: Vec<&ObservedJob> = seen.jobs().filter(|job| !self.is_managed(job)).collect();
         for job in jobs {
-            self.note_coming(job.id, now);
+            self.note_coming(job, now);
             let record = self.ledger.get(job.id);
             if record.is_none_or(|record| record.life.is_handed_back()) {
                 continue;
@@ -140,17 +141,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.lists.changes.extend(given_back);
         // From here on the head is another.
         let names = std::mem::take(&mut self.giving_back.partitions.partitions).join(",");
-        let text = format!("partition(s) {names} are given back, and left to Slurm");
+        let text = format!(
+            "partition(s) {names}: all jobs that DFRS parked have resumed; backfill schedules them"
+        );
         self.slurm.log(LogLevel::Info, &text);
         self.giving_back.partitions.kept = Some(self.persist_head());
     }
 
     /// Notes whether this job depends on DFRS to come back: its nodes have to acknowledge that.
-    pub(in crate::pass) fn note_coming(&mut self, job: u32, now: Time) {
-        if self.depends_on_dfrs(job) && self.giving_back.partitions.note_coming(job, now) {
-            let text = format!("job {job} is brought back: DFRS had parked it");
+    pub(in crate::pass) fn note_coming(&mut self, job: &ObservedJob, now: Time) {
+        if self.depends_on_dfrs(job.id) && self.giving_back.partitions.note_coming(job.id, now) {
+            let text = format!(
+                "{}: resumes, as DFRS had parked it",
+                job_name(job.id, Some(job))
+            );
             self.slurm.log(LogLevel::Info, &text);
-            self.expect(job, Expected::Place, "DFRS gives its partition back");
+            let why = "DFRS no longer schedules its partition";
+            self.expect(job.id, Expected::Place, why);
         }
     }
 

@@ -11,6 +11,7 @@ use dfrs_core::{Span, Time};
 
 use crate::daemons::Daemons;
 use crate::pass::{Agent, SECOND};
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::ObservedState;
@@ -87,7 +88,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if !runs {
             self.nodes.resumptions.0.remove(&id);
         } else if let Err(problem) = self.slurm.repeat_resumption(id) {
-            let text = format!("job {id}: resume message to its nodes not repeated: {problem}");
+            let name = job_name(id, seen.job(id));
+            let text = format!("{name}: resume message to its nodes not repeated: {problem}");
             self.slurm.log(LogLevel::Verbose, &text);
         }
     }

@@ -7,6 +7,7 @@ use dfrs_proto::conf::Mode;
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::pass::Agent;
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LimitExtension, LogLevel, Slurm};
 
@@ -55,7 +56,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn took_back(&mut self, id: u32, extended: &LimitExtension) -> bool {
         let done = self.slurm.take_back_time(id, extended);
         if let Err(problem) = &done {
-            let text = format!("job {id}: its time limit stays extended: {problem}");
+            let text = format!(
+                "{}: its time limit stays extended: {problem}",
+                job_name(id, None)
+            );
             self.slurm.log(LogLevel::Verbose, &text);
         }
         done.is_ok()

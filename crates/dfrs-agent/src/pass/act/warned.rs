@@ -10,6 +10,7 @@ use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::Warning;
 use crate::pass::Agent;
+use crate::slurm::job_name::job_name;
 use crate::slurm::port::{Ending, LogLevel, Slurm};
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -44,12 +45,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 }
 
 fn text(id: u32, ending: Ending) -> String {
-    match ending {
-        Ending::Saved => format!(
-            "job {id} ended with 0 after the checkpoint signal: requeued, to continue from its checkpoint"
-        ),
-        Ending::Failed => {
-            format!("job {id} was killed by the checkpoint signal, or failed after it: requeued")
+    let what = match ending {
+        Ending::Saved => {
+            "ended with exit code 0 after the checkpoint signal: requeued, to continue from its checkpoint"
         }
-    }
+        Ending::Failed => "was killed by the checkpoint signal, or failed after it: requeued",
+    };
+    format!("{}: {what}", job_name(id, None))
 }

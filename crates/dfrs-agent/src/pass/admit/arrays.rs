@@ -9,6 +9,7 @@ use crate::daemons::Daemons;
 use crate::pass::admit::admission::MAX_QUERIES;
 use crate::pass::{Agent, SECOND};
 use crate::probe::PassPart;
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
 use crate::slurm::records::ObservedJob;
@@ -61,7 +62,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.queue.array_admission.forget(id);
             split = true;
             if let Err(problem) = self.slurm.split_array(id, count) {
-                let text = format!("job array {id}: tasks stay together: {problem}");
+                let name = job_name(id, self.seen.job(id));
+                let text = format!("{name}: array tasks not split into job records: {problem}");
                 self.slurm.log(LogLevel::Verbose, &text);
             }
         }

@@ -41,7 +41,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let submitted = submitted.map(|id| JobId(u64::from(id))).collect();
         if let Some(took) = self.planner.remaps.follow(&self.ledger, now) {
             let text = format!(
-                "the last remap took {} s to be carried out, the next one waits for that",
+                "last remap took {} s to carry out; next remap delayed accordingly",
                 took.0 / SECOND
             );
             self.slurm.log(LogLevel::Info, &text);

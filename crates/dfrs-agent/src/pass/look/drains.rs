@@ -8,6 +8,7 @@ use dfrs_core::{Span, Time};
 use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::pass::{Agent, SECOND};
+use crate::slurm::job_name::job_name;
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
@@ -124,11 +125,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let ObservedNode { name, .. } = &observation.nodes()[position];
             let here = observation.jobs_on(position);
             let parked = here.filter(|job| self.depends_on_dfrs(job.id));
-            let parked: Vec<String> = parked.map(|job| job.id.to_string()).collect();
+            let parked: Vec<String> = parked.map(|job| job_name(job.id, Some(job))).collect();
             if !parked.is_empty() {
                 let text = format!(
-                    "node {name} drains, and is not empty though it may look so: parked there are jobs {}, \
-                     which come back there before others",
+                    "node {name} drains, and is not empty though it may look so: parked there are {}, \
+                     which resume there before other jobs start",
                     parked.join(", ")
                 );
                 self.slurm.log(LogLevel::Info, &text);

@@ -9,6 +9,7 @@ use crate::daemons::Daemons;
 use crate::pass::Agent;
 use crate::pass::look::vacate::Vacating;
 use crate::plan::kept_memory::{PreemptedShare, SpareMemory};
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -45,17 +46,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.vacate(job, &FOR_OTHERS, seen, now);
         }
         for job in suspended {
-            self.keep_parked(job.id);
+            self.keep_parked(job);
         }
     }
 
     /// A parked job holds no memory: to end it would serve no job.
-    fn keep_parked(&mut self, job: u32) {
-        if !self.is_parked(job) {
+    fn keep_parked(&mut self, job: &ObservedJob) {
+        if !self.is_parked(job.id) {
             return;
         }
-        if let Err(problem) = self.slurm.forget_preemption(job) {
-            let text = format!("job {job}: its preemption by Slurm is not taken back: {problem}");
+        if let Err(problem) = self.slurm.forget_preemption(job.id) {
+            let name = job_name(job.id, Some(job));
+            let text = format!("{name}: its preemption by Slurm is not cancelled: {problem}");
             self.slurm.log(LogLevel::Error, &text);
         }
     }

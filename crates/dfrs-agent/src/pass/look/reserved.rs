@@ -11,13 +11,14 @@ use crate::job::limits::needed_share;
 use crate::job::reservations::{is_reserved, must_vacate};
 use crate::pass::Agent;
 use crate::pass::look::vacate::Vacating;
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
 
 const FOR_RESERVATION: Vacating = Vacating {
-    log: "makes way for the reservation that begins on its nodes",
-    journal: "a reservation begins on its nodes",
+    log: "leaves its nodes: a Slurm reservation of them begins",
+    journal: "a Slurm reservation of its nodes begins",
 };
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
@@ -75,14 +76,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         if let Some(needed) = needed {
             let outlook = if needed > 1.0 {
-                "all of its nodes would not be enough"
+                "too late even with all CPU of its nodes"
             } else {
-                "it weighs more from now on"
+                "gets more CPU"
             };
             let text = format!(
-                "job {}: a reservation of its nodes, or its deadline, comes before its time limit would \
-                 end: {outlook}",
-                job.id
+                "{}: must end before a Slurm reservation of its nodes or its --deadline: {outlook}",
+                job_name(job.id, Some(job))
             );
             self.slurm.log(LogLevel::Info, &text);
         }

@@ -8,6 +8,7 @@ use crate::job::mobility::{is_settling, mobility_now};
 use crate::pass::Agent;
 use crate::plan::cluster::{swap_in_use, swap_of};
 use crate::publish::live_journal::Expected;
+use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::ObservedJob;
@@ -15,7 +16,7 @@ use crate::slurm::request::memory::{MIB, memory_on_node};
 
 /// Why a job gives up its place.
 pub(in crate::pass) struct Vacating {
-    /// For slurmctld's log, after "job N: ".
+    /// For slurmctld's log, after "JobId=17: ".
     pub(in crate::pass) log: &'static str,
     /// For the journal, and the job's reason.
     pub(in crate::pass) journal: &'static str,
@@ -48,7 +49,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if !free || !can_leave || job.configuring {
             return;
         }
-        let text = format!("job {}: {}", job.id, why.log);
+        let text = format!("{}: {}", job_name(job.id, Some(job)), why.log);
         self.slurm.log(LogLevel::Info, &text);
         let pause = Action::Pause(JobId(u64::from(job.id)));
         if let Some(record) = self.ledger.get_mut(job.id) {

@@ -172,7 +172,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         if record.is_some_and(|record| record.deadline_boost) {
             notes.push(
-                "it has to be over before a reservation or its deadline, and weighs more"
+                "it must end before a Slurm reservation of its nodes or its --deadline, and gets more CPU"
                     .to_owned(),
             );
         }

@@ -82,7 +82,7 @@ fn reason_of_parked_job_follows_the_drain_of_its_node() {
         cluster.run(1);
         let text = reason(&cluster);
         assert_eq!(
-            text.contains("n0 drains and waits for it"),
+            text.contains("parked on n0, which is draining"),
             mentioned,
             "{text}"
         );

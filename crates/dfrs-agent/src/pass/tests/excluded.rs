@@ -51,7 +51,7 @@ fn other_jobs_start_in_same_pass_when_one_job_breaks_a_rule() {
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(
         errors[0].starts_with("plan dropped, it is invalid: ")
-            && errors[0].ends_with("; decision retried without job 1, for 60 s"),
+            && errors[0].ends_with("; decision retried without JobId=1, for 60 s"),
         "{errors:?}"
     );
     assert_eq!(

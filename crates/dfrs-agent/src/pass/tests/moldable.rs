@@ -64,7 +64,7 @@ fn waiting_job_shows_its_expected_start_and_starts_early() {
     );
     assert_eq!(
         reason(&cluster, 3),
-        "DFRS: cannot start: asks for 3 nodes and may use 2 that are large enough"
+        "DFRS: cannot start: requests 3 nodes and may use 2 that are large enough"
     );
     let explained = cluster
         .agent

@@ -41,6 +41,10 @@ fn cannot_park(moves_per_hour: Option<u32>) -> TestCluster {
     cluster.submit(sized(2, 900));
     cluster.run(80);
     assert_eq!(cluster.calls(), ["start 1", "suspend 1", "resume 1"]);
+    let line =
+        "JobId=1: parking on n0 abandoned: its nodes did not move its memory to swap in time";
+    let infos = cluster.slurm.0.borrow().infos.clone();
+    assert!(infos.iter().any(|info| info == line), "{infos:?}");
     cluster
 }
 

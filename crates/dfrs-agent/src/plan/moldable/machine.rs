@@ -64,6 +64,12 @@ impl NodeAvailability {
         }
     }
 
+    /// How many of these nodes are up.
+    pub(super) fn number_up(&self, positions: &[u32]) -> u32 {
+        let up = |position: &&u32| self.up.get(**position as usize) == Some(&true);
+        u32::try_from(positions.iter().filter(up).count()).unwrap_or(u32::MAX)
+    }
+
     /// A job gets these now.
     pub(super) fn take(&mut self, processors: &ProcessorSet, until: f64) {
         for processor in processors.iter() {

@@ -25,17 +25,22 @@ pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> Stri
                 .to_owned()
         }
         Outlook::Unfit(Unfit::Never { needed, nodes }) => format!(
-            "DFRS: cannot start: asks for {} and may use {nodes} that are large enough",
+            "DFRS: cannot start: requests {} and may use {nodes} that are large enough",
             counted((*needed).into(), "node")
         ),
         Outlook::Unfit(Unfit::Together) => {
             "DFRS: cannot start: --contiguous and --switches are not for partitions of moldable jobs"
                 .to_owned()
         }
-        Outlook::Unfit(Unfit::Unavailable { needed }) => format!(
-            "DFRS: needs {}; too few of those that it may use are up",
-            counted((*needed).into(), "node")
-        ),
+        Outlook::Unfit(Unfit::Unavailable { needed, up }) => {
+            let up = match up {
+                0 => "none that it may use is up".to_owned(),
+                1 => "only 1 that it may use is up".to_owned(),
+                up => format!("only {up} that it may use are up"),
+            };
+            let needed = counted((*needed).into(), "node");
+            format!("DFRS: waits for {needed}: {up}")
+        }
     }
 }
 
@@ -61,13 +66,21 @@ mod tests {
         let never = |needed| Outlook::Unfit(Unfit::Never { needed, nodes: 2 });
         assert_eq!(
             text(&never(3)),
-            "DFRS: cannot start: asks for 3 nodes and may use 2 that are large enough"
+            "DFRS: cannot start: requests 3 nodes and may use 2 that are large enough"
         );
         assert!(text(&never(0)).starts_with("DFRS: can never start: no node"));
-        let down = Outlook::Unfit(Unfit::Unavailable { needed: 1 });
+        let down = |needed, up| Outlook::Unfit(Unfit::Unavailable { needed, up });
         assert_eq!(
-            text(&down),
-            "DFRS: needs 1 node; too few of those that it may use are up"
+            text(&down(1, 0)),
+            "DFRS: waits for 1 node: none that it may use is up"
+        );
+        assert_eq!(
+            text(&down(2, 1)),
+            "DFRS: waits for 2 nodes: only 1 that it may use is up"
+        );
+        assert_eq!(
+            text(&down(4, 3)),
+            "DFRS: waits for 4 nodes: only 3 that it may use are up"
         );
     }
 }

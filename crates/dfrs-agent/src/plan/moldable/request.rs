@@ -28,6 +28,8 @@ pub enum Unfit {
     Unavailable {
         /// The fewest that would do.
         needed: u32,
+        /// So many are.
+        up: u32,
     },
     /// It has a rule about which nodes it may have together.
     Together,

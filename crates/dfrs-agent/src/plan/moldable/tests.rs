@@ -235,7 +235,7 @@ fn outlook_names_the_cause_when_a_job_cannot_start() {
         request.memory_per_cpu = false;
     });
     assert_eq!(outlook(hungry), never(0, 0));
-    let down = Some(Outlook::Unfit(Unfit::Unavailable { needed: 3 }));
+    let down = Some(Outlook::Unfit(Unfit::Unavailable { needed: 3, up: 2 }));
     assert_eq!(outlook(moldable(1, 3, 3)), down);
 }
 
