@@ -425,7 +425,7 @@ int dfrs_job_clear_begin_time(uint32_t job_id);
  * job's batch script takes the same job's next one for a second copy until it gets this message.
  * The message is sent once: sent again to a node that did not answer, it would end the job's
  * next run. */
-int dfrs_job_abort_left_behind(uint32_t job_id, const char *node);
+int dfrs_job_abort_orphaned(uint32_t job_id, const char *node);
 /* Running and suspended jobs of these partitions whose cores Slurm counts (after a restart, a
  * reconfigure, a change of a partition, an operator's resume) are hidden from it again, in slices.
  * From then on they share their nodes, as all jobs of OverSubscribe=FORCE do. Returns how many. To

@@ -189,7 +189,7 @@ int dfrs_job_clear_begin_time(uint32_t job_id)
 	return rc;
 }
 
-static int abort_left_behind(job_record_t *job, const char *name)
+static int abort_orphaned(job_record_t *job, const char *name)
 {
 	node_record_t *node = find_node_record((char *) name);
 
@@ -203,12 +203,12 @@ static int abort_left_behind(job_record_t *job, const char *name)
 	return SLURM_SUCCESS;
 }
 
-int dfrs_job_abort_left_behind(uint32_t job_id, const char *node)
+int dfrs_job_abort_orphaned(uint32_t job_id, const char *node)
 {
 	int rc;
 
 	dfrs_lock_write();
-	rc = abort_left_behind(dfrs_find_job(job_id), node);
+	rc = abort_orphaned(dfrs_find_job(job_id), node);
 	dfrs_unlock_write();
 	return rc;
 }

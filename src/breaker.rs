@@ -105,7 +105,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
                 }
             }
             // The next agent sends orders again.
-            PluginAction::Silence => drop(self.finish(now)),
+            PluginAction::StopOrders => drop(self.finish(now)),
             PluginAction::ReadConfig
             | PluginAction::KeepConfig
             | PluginAction::Start(_)

@@ -146,7 +146,7 @@ pub enum PluginAction {
     /// Has backfill schedule all partitions.
     HandOver,
     /// Has the agent send no more orders: without them the node daemons lift their caps.
-    Silence,
+    StopOrders,
 }
 
 /// What happened to this breaker and those before it, since the last start or reconfigure.
@@ -254,7 +254,7 @@ impl PluginLife {
     }
 
     fn on(&mut self, event: PluginEvent, now: Time) -> Vec<PluginAction> {
-        use PluginAction::{ClearYields, End, KeepConfig, Log, ReadConfig, Refresh, Silence};
+        use PluginAction::{ClearYields, End, KeepConfig, Log, ReadConfig, Refresh, StopOrders};
         let fresh = BreakerHistory::default();
         match (event, self.state.clone()) {
             (_, PluginState::Stopped) => vec![],
@@ -309,7 +309,7 @@ impl PluginLife {
                     true => PluginState::GivenBack,
                     false => PluginState::Open(None),
                 };
-                self.becomes(next, vec![error(text), Silence])
+                self.becomes(next, vec![error(text), StopOrders])
             }
             (PluginEvent::Attempted(attempt), PluginState::GivingBack(restoration)) => {
                 let is_over = attempt.is_thaw_confirmed;

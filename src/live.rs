@@ -222,7 +222,7 @@ impl Slurm for Calls {
     }
 
     fn abort_orphaned(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
-        shim::job_abort_left_behind(job, node)
+        shim::job_abort_orphaned(job, node)
     }
 
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError> {

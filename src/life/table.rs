@@ -221,7 +221,7 @@ fn words(action: &PluginAction) -> String {
         PluginAction::Refresh => "looks again".to_owned(),
         PluginAction::ClearYields => "clears yields".to_owned(),
         PluginAction::HandOver => "backfill gets all partitions".to_owned(),
-        PluginAction::Silence => "sends no more orders".to_owned(),
+        PluginAction::StopOrders => "sends no more orders".to_owned(),
     }
 }
 

@@ -646,7 +646,7 @@ unsafe extern "C" {
     pub fn dfrs_job_clear_begin_time(job_id: u32) -> ::std::os::raw::c_int;
 }
 unsafe extern "C" {
-    pub fn dfrs_job_abort_left_behind(
+    pub fn dfrs_job_abort_orphaned(
         job_id: u32,
         node: *const ::std::os::raw::c_char,
     ) -> ::std::os::raw::c_int;

@@ -461,10 +461,10 @@ pub fn jobs_requeue_saved() -> bool {
 /// # Errors
 ///
 /// The job is not pending, or not there, or the node is not.
-pub fn job_abort_left_behind(job: u32, node: &str) -> Result<(), SlurmError> {
+pub fn job_abort_orphaned(job: u32, node: &str) -> Result<(), SlurmError> {
     let node = c_string(node);
     // SAFETY: the string outlives the call, which only reads it.
-    result(unsafe { bindings::dfrs_job_abort_left_behind(job, node.as_ptr()) })
+    result(unsafe { bindings::dfrs_job_abort_orphaned(job, node.as_ptr()) })
 }
 
 /// Lets a requeued job start before Slurm's own delay has passed.

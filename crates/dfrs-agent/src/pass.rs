@@ -98,7 +98,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.planner.kept_memory.next(),
             Some(self.planner.remaps.due()),
             self.giving_back.partitions.next(self.looks.at),
-            self.nodes.left_behind.next(),
+            self.nodes.orphaned.next(),
             self.nodes.resumptions.next(),
         ];
         let slept = Time(self.looks.at.0 + self.looks.max_sleep.0);

@@ -89,8 +89,12 @@ pub struct Life {
     is_warned: bool,
     /// Its last nodes may still run it: they were ordered to end it, and may not have yet, or are
     /// down.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_left_behind: bool,
+    #[serde(
+        default,
+        rename = "is_left_behind",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    is_orphaned: bool,
     /// Nodes that were down when it went on elsewhere: they may still run it when they come back.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     unheard: BTreeSet<String>,
@@ -144,17 +148,17 @@ impl Life {
                     NamedPlacement::of_job(context.job, context.observation),
                     context,
                 );
-                self.is_left_behind = false;
+                self.is_orphaned = false;
             }
             // Slurm waits for no process on a node that is down.
             LifeEvent::Seen if turn.is_some() => {
                 let mut spots = self.last_place.0.iter();
-                self.is_left_behind |= spots.any(|spot| context.observation.is_down(&spot.node));
+                self.is_orphaned |= spots.any(|spot| context.observation.is_down(&spot.node));
             }
             // It may have ended by the next look.
             LifeEvent::Did(LifeStep::Start(placement), StepResult::Done) => {
                 self.update_last_place(placement.clone(), context);
-                self.is_left_behind = false;
+                self.is_orphaned = false;
             }
             LifeEvent::HandedBack => self.not_before = Time(0),
             LifeEvent::Did(LifeStep::Warn, StepResult::Done) => self.is_warned = true,
@@ -174,7 +178,7 @@ impl Life {
     /// there.
     fn update_last_place(&mut self, place: NamedPlacement, context: &JobContext) {
         let before = std::mem::replace(&mut self.last_place, place);
-        if self.is_left_behind {
+        if self.is_orphaned {
             let left = before.0.into_iter().map(|spot| spot.node);
             self.unheard
                 .extend(left.filter(|name| context.observation.is_down(name)));
@@ -239,12 +243,12 @@ impl Life {
     /// or are down.
     #[must_use]
     pub fn is_orphaned(&self) -> bool {
-        self.is_left_behind
+        self.is_orphaned
     }
 
     /// Set when its last nodes are ordered to end it; cleared when they have.
     pub fn set_orphaned(&mut self, is_orphaned: bool) {
-        self.is_left_behind = is_orphaned;
+        self.is_orphaned = is_orphaned;
     }
 
     /// Nodes that may still run it although it has gone on elsewhere, or waits to.

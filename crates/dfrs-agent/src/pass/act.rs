@@ -18,7 +18,7 @@ use crate::slurm::request::memory::{memory_held, memory_on_node};
 
 pub(super) mod give_back;
 pub(super) mod give_back_partitions;
-pub(super) mod left_behind;
+pub(super) mod orphaned;
 pub(super) mod resumptions;
 pub(super) mod take_back;
 pub(super) mod warned;
@@ -191,7 +191,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let effects = record.on(&LifeEvent::Did(step, &answer), &look);
             self.lists.capacity_freed |= effects.has_freed;
             let failed = matches!(step, LifeStep::Abandon(_))
-                || matches!(answer, StepResult::Refused | StepResult::Gated);
+                || matches!(answer, StepResult::Refused | StepResult::NotEligible);
             if failed && !record.life.is_under_way() {
                 self.expect_nothing(job.id);
             }
@@ -286,7 +286,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     if why.is_limit() {
                         self.queue.limited_users.note(job.user, now);
                     }
-                    return StepResult::Gated;
+                    return StepResult::NotEligible;
                 }
                 let text = format!("{step} was refused by Slurm: {problem}");
                 self.log_about(LogLevel::Info, job, &text);

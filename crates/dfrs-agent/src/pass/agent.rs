@@ -12,7 +12,7 @@ use dfrs_proto::status::ActionCounts;
 
 use super::MAX_SLEEP;
 use super::act::give_back_partitions::GivingBack;
-use super::act::left_behind::LeftBehind;
+use super::act::orphaned::OrphanedJobs;
 use super::act::resumptions::Resumptions;
 use super::admit::admission::Admission;
 use super::admit::limited_users::LimitedUsers;
@@ -169,9 +169,9 @@ pub(super) struct Nodes<D> {
     pub(super) at_decision: BTreeMap<String, ObservedNode>,
     /// The orders that were last sent to the nodes.
     pub(super) orders: BTreeMap<String, NodeOrder>,
-    /// The jobs left behind that nodes are queried about.
+    /// The orphaned jobs that nodes are queried about.
     pub(super) former: TerminatingJobs,
-    pub(super) left_behind: LeftBehind,
+    pub(super) orphaned: OrphanedJobs,
     /// Jobs whose processes were still ending when they were last seen; nodes, and MiB that they
     /// may hold there although Slurm did not count them before.
     pub(super) ending: BTreeMap<u32, Vec<(u32, u64)>>,
@@ -191,7 +191,7 @@ impl<D> Nodes<D> {
             at_decision: BTreeMap::new(),
             orders: BTreeMap::new(),
             former: TerminatingJobs::default(),
-            left_behind: LeftBehind::default(),
+            orphaned: OrphanedJobs::default(),
             ending: BTreeMap::new(),
             resumptions: Resumptions::default(),
             slow_nodes: SlowNodes::default(),

@@ -139,17 +139,17 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Result<(), SlurmError> {
         let full = self.config.mode == Mode::Full;
-        let left_behind = self.observe(seen, now)?;
+        let orphaned = self.observe(seen, now)?;
         if full {
             self.hide_cores(now);
         }
-        for job in left_behind {
+        for job in orphaned {
             if full {
-                self.end_left_behind(job, seen, now);
+                self.end_orphaned(job, seen, now);
             }
         }
         if full {
-            self.follow_left_behind(seen, now);
+            self.follow_orphaned(seen, now);
         }
         self.follow(seen, now);
         self.take_back_time();
@@ -198,24 +198,24 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         // A job on its way may go on although Slurm shows the same as before.
         changed.jobs.extend(self.lists.under_way());
-        let mut left_behind = if self.giving_back.everything {
+        let mut orphaned = if self.giving_back.everything {
             self.catch_up_one_by_one(seen, changed.jobs, recovers, now)
         } else {
             self.catch_up(seen, &changed.jobs, recovers, now)
         };
         if changed.nodes {
-            left_behind.extend(self.on_returned_nodes(seen));
+            orphaned.extend(self.on_returned_nodes(seen));
         }
         if is_first {
             // Jobs that are there at the first look do not count as arrivals.
             self.publisher.daily = Daily::from(now);
             self.publisher.done = dfrs_proto::status::ActionCounts::default();
-            left_behind.extend(self.known_left_behind(seen));
+            orphaned.extend(self.known_orphaned(seen));
             if self.config.mode == Mode::Full || self.giving_back.everything {
                 self.recall_resumptions(seen, now);
             }
         }
-        Ok(left_behind)
+        Ok(orphaned)
     }
 
     /// Pending jobs that ran on nodes that were down and have come back: the order to end them
@@ -358,14 +358,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             self.expect(job, Expected::Place, why);
             self.expect(job, Expected::NoPlace, why);
             if forgotten.is_orphaned {
-                self.end_left_behind(job, observation, now);
+                self.end_orphaned(job, observation, now);
             }
         }
     }
 
     /// Orders a job's last nodes to end what they run of it. The job starts no earlier than they
     /// have.
-    pub(super) fn end_left_behind(&mut self, job: u32, seen: &Observation, now: Time) {
+    pub(super) fn end_orphaned(&mut self, job: u32, seen: &Observation, now: Time) {
         let Some(record) = self.ledger.get_mut(job) else {
             return;
         };
@@ -377,7 +377,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         for node in &nodes {
             all &= self.request_abort(job, node, seen);
         }
-        self.nodes.left_behind.add(job, all, now);
+        self.nodes.orphaned.add(job, all, now);
     }
 
     /// Orders a node to end what it runs of a pending job. Returns false if the order is to be

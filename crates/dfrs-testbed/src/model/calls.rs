@@ -397,7 +397,7 @@ impl ClusterModel {
         }
     }
 
-    pub(super) fn abort_left_behind(&mut self, id: u32, name: &str) -> CallResult {
+    pub(super) fn abort_orphaned(&mut self, id: u32, name: &str) -> CallResult {
         self.job_in(id, ObservedState::Pending)?;
         let node = self
             .machines

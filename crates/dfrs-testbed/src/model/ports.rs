@@ -150,7 +150,7 @@ impl Slurm for SlurmPort {
         })
     }
     fn abort_orphaned(&mut self, job: u32, node: &str) -> Result<(), SlurmError> {
-        self.call("abort", job, |model| model.abort_left_behind(job, node))
+        self.call("abort", job, |model| model.abort_orphaned(job, node))
     }
     fn clear_begin_time(&mut self, job: u32) -> Result<(), SlurmError> {
         self.call("clear", job, |model| model.clear_begin(job))

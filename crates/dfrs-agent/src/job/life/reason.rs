@@ -78,7 +78,7 @@ impl Life {
         let spots = self.last_place.0.iter();
         let names = spots.map(|spot| spot.node.as_str());
         let mut names = names.filter(|name| !observation.is_down(name));
-        let is_left = self.is_left_behind && job.state == ObservedState::Pending;
+        let is_left = self.is_orphaned && job.state == ObservedState::Pending;
         let first = names.next().filter(|_| is_left)?;
         Some(match names.count() {
             0 => first.to_owned(),

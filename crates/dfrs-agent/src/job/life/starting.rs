@@ -65,7 +65,7 @@ impl Starting {
     fn did(&self, step: &LifeStep, answer: &StepResult) -> Option<LifeTransition> {
         match (step, answer) {
             (LifeStep::Start(_), StepResult::Done) => Some(LifeTransition::to(LifePhase::Running)),
-            (LifeStep::Start(_), StepResult::Gated) => Some(self.waits_again()),
+            (LifeStep::Start(_), StepResult::NotEligible) => Some(self.waits_again()),
             (LifeStep::Start(_), StepResult::Refused) => {
                 Some(self.waits_again().after(START_AGAIN_AFTER))
             }

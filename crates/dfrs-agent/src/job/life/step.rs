@@ -100,7 +100,7 @@ pub enum StepResult {
     /// Nothing is wrong, but it is too early.
     NotYet,
     /// Something else than resources keeps the job from starting now (a throttle, a limit).
-    Gated,
+    NotEligible,
     /// It refused.
     Refused,
 }

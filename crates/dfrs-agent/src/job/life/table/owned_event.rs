@@ -78,7 +78,7 @@ fn answers_to(step: &LifeStep) -> Vec<(&'static str, StepResult)> {
         LifeStep::ReleaseMemory => vec![("done", StepResult::Released(vec![100])), refused],
         LifeStep::Start(_) => vec![
             ("done", StepResult::Done),
-            ("gated", StepResult::Gated),
+            ("not eligible", StepResult::NotEligible),
             refused,
         ],
         _ => vec![("done", StepResult::Done), refused],

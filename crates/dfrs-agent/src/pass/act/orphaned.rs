@@ -21,7 +21,7 @@ const MAX_WAIT: Span = Span(330 * SECOND);
 /// What nodes have not said is looked for again after this.
 const RETRY_INTERVAL: Span = Span(3 * SECOND);
 
-/// Since when a job is left behind, and whether one of its nodes did not answer, or could not be
+/// Since when a job is orphaned, and whether one of its nodes did not answer, or could not be
 /// reached.
 #[derive(Clone, Copy, Debug)]
 struct AbortState {
@@ -29,15 +29,15 @@ struct AbortState {
     undelivered: bool,
 }
 
-/// Jobs that are left behind.
+/// Orphaned jobs.
 #[derive(Debug, Default)]
-pub(in crate::pass) struct LeftBehind {
+pub(in crate::pass) struct OrphanedJobs {
     waiting: BTreeMap<u32, AbortState>,
     /// Since when nodes are back without which jobs went on.
     back: BTreeMap<(u32, String), Time>,
 }
 
-impl LeftBehind {
+impl OrphanedJobs {
     /// Notes that the order to end was sent to the nodes of this job now: to `all` of them, or it
     /// has to be repeated for some.
     pub(in crate::pass) fn add(&mut self, job: u32, all: bool, now: Time) {
@@ -58,14 +58,14 @@ impl LeftBehind {
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has jobs wait whose last nodes do not answer, and repeats the order when they do. O(jobs
     /// that are left behind, and their nodes).
-    pub(in crate::pass) fn follow_left_behind(&mut self, seen: &Observation, now: Time) {
-        let waiting = self.nodes.left_behind.waiting.iter();
+    pub(in crate::pass) fn follow_orphaned(&mut self, seen: &Observation, now: Time) {
+        let waiting = self.nodes.orphaned.waiting.iter();
         let jobs: Vec<(u32, AbortState)> = waiting.map(|(id, abort)| (*id, *abort)).collect();
         for (id, abort) in jobs {
             let waits = seen.is_pending(id);
             let elapsed = now.since(abort.since);
             let Some(record) = self.ledger.get(id).filter(|_| waits) else {
-                self.end_of_left_behind(id);
+                self.no_longer_orphaned(id);
                 continue;
             };
             let spots = &record.life.last_place().0;
@@ -78,16 +78,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     undelivered: true,
                     ..abort
                 };
-                self.nodes.left_behind.waiting.insert(id, abort);
+                self.nodes.orphaned.waiting.insert(id, abort);
                 self.hold_off(id, UNTIL_ENDED, now);
             } else if abort.undelivered {
-                self.end_left_behind(id, seen, now);
+                self.end_orphaned(id, seen, now);
                 if elapsed >= MAX_WAIT {
-                    self.nodes.left_behind.add(id, true, now);
+                    self.nodes.orphaned.add(id, true, now);
                 }
             } else if elapsed >= UNTIL_ENDED && all_nodes_up {
                 if self.is_reported_ended(id, seen) || elapsed >= MAX_WAIT {
-                    self.end_of_left_behind(id);
+                    self.no_longer_orphaned(id);
                 } else {
                     self.hold_off(id, RETRY_INTERVAL, now);
                 }
@@ -116,10 +116,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Follows which nodes are to be queried whether anything is left of which job. Returns whether
-    /// that changed. O(jobs that are left behind, and their nodes).
+    /// that changed. O(orphaned jobs, and their nodes).
     pub(in crate::pass) fn follow_former(&mut self, seen: &Observation) -> bool {
         let mut former = TerminatingJobs::default();
-        for id in self.nodes.left_behind.waiting.keys() {
+        for id in self.nodes.orphaned.waiting.keys() {
             for node in self.nodes_to_query(*id, seen) {
                 former.entry(node.to_owned()).or_default().insert(*id);
             }
@@ -139,7 +139,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Keeps jobs off nodes without which they went on, until these are back and have had the time
     /// to end them. O(such jobs and nodes).
     fn follow_unconfirmed(&mut self, seen: &Observation, now: Time) {
-        let mut before = std::mem::take(&mut self.nodes.left_behind.back);
+        let mut before = std::mem::take(&mut self.nodes.orphaned.back);
         let jobs: Vec<u32> = self.lists.unconfirmed.iter().copied().collect();
         for id in jobs {
             let unconfirmed = self
@@ -158,7 +158,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 }
                 let since = since.unwrap_or(now);
                 if now.since(since) < UNTIL_ENDED {
-                    self.nodes.left_behind.back.insert(key, since);
+                    self.nodes.orphaned.back.insert(key, since);
                 } else if let Some(record) = self.ledger.get_mut(id) {
                     record.life.confirm_ended(&key.1);
                     self.lists.capacity_freed = true;
@@ -167,25 +167,25 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// Pending jobs that were left behind when slurmctld ended: meanwhile the order to their nodes
+    /// Pending jobs that were orphaned when slurmctld ended: meanwhile the order to their nodes
     /// was not repeated. O(jobs).
-    pub(in crate::pass) fn known_left_behind(&mut self, seen: &Observation) -> Vec<u32> {
+    pub(in crate::pass) fn known_orphaned(&mut self, seen: &Observation) -> Vec<u32> {
         let records = self.ledger.iter();
-        // The order was just sent for jobs that the end itself left behind.
+        // The order was just sent for jobs that the end itself orphaned.
         let known = records.filter(|(id, record)| {
-            record.life.is_orphaned() && !self.nodes.left_behind.waiting.contains_key(id)
+            record.life.is_orphaned() && !self.nodes.orphaned.waiting.contains_key(id)
         });
         let known: Vec<u32> = known.map(|(id, _)| id).collect();
         let (wait, others): (Vec<u32>, Vec<u32>) =
             known.into_iter().partition(|id| seen.is_pending(*id));
         others
             .into_iter()
-            .for_each(|id| self.end_of_left_behind(id));
+            .for_each(|id| self.no_longer_orphaned(id));
         wait
     }
 
-    fn end_of_left_behind(&mut self, id: u32) {
-        self.nodes.left_behind.waiting.remove(&id);
+    fn no_longer_orphaned(&mut self, id: u32) {
+        self.nodes.orphaned.waiting.remove(&id);
         if let Some(record) = self.ledger.get_mut(id) {
             record.life.set_orphaned(false);
         }
