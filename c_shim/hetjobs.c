@@ -42,7 +42,7 @@ void dfrs_accept_hetjobs(void)
 	request.msg_type = REQUEST_HET_JOB_ALLOCATION;
 	request.auth_uid = slurm_conf.slurm_user_id;
 	if (!dfrs_sink_open(&sink, &request)) {
-		info("dfrs: heterogeneous jobs stay refused: TLSType=%s prevents the request that enables them",
+		info("dfrs: heterogeneous jobs stay refused: the request that enables them cannot be made (TLSType=%s)",
 		     dfrs_tls_type());
 		return;
 	}

@@ -504,7 +504,7 @@ mod tests {
         );
         assert!(breaker.is_open(), "nothing else is to be done");
         let errors = slurm.0.borrow().errors.clone();
-        let about = errors.iter().filter(|line| line.contains("JobId=3 "));
+        let about = errors.iter().filter(|line| line.contains("JobId=3:"));
         assert_eq!(about.count(), 1, "{errors:?}");
         assert!(!breaker.is_reset_due(9999));
     }

@@ -395,8 +395,9 @@ fn make_core<T: PluginHost>(
     host.log(
         LogLevel::Info,
         &format!(
-            "schedules partition(s) {names}: Mode={:?} Policy={}",
-            config.mode, config.policy
+            "schedules partition(s) {names}: Mode={} Policy={}",
+            config.mode.word(),
+            config.policy
         ),
     );
     start_agent(host, config, unkept)

@@ -150,7 +150,7 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         written: 0.0,
         started: seconds(now),
         running: true,
-        mode: mode_name(mode).to_owned(),
+        mode: mode.word().to_owned(),
         problem,
         policy: active.map_or_else(String::new, |config| config.policy.to_string()),
         partitions: active.map_or_else(Vec::new, Config::partition_names),
@@ -178,14 +178,6 @@ fn nodes(counts: &Counts, mut silent: Vec<String>) -> NodeCounts {
         can_park: counts.nodes_can_park,
         silent: number,
         silent_names: silent,
-    }
-}
-
-fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Off => "off",
-        Mode::Shadow => "shadow",
-        Mode::Full => "full",
     }
 }
 

@@ -30,7 +30,7 @@ ROWS = (
     ("    by, s: at most", "max_sooner"),
     ("what DFRS did to jobs", None),
     ("  pauses", "pauses"),
-    ("  moves", "migrations"),
+    ("  migrations", "migrations"),
     ("  work done twice, s", "work_redone_seconds"),
     ("  CPU share off, mean, %", "share_difference_mean"),
     ("  CPU share off, worst, %", "share_difference_max"),

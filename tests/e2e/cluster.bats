@@ -347,7 +347,7 @@ is_unmanaged() {
 	finish "$preempting_job"
 	wait_for_state "$parked_job" RUNNING 40
 	wait_until 40 was_ready_more_often_than "$before"
-	logs "Mode=Shadow"
+	logs "Mode=shadow"
 	finish "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 60
 	# By Slurm's own backfill.

@@ -100,7 +100,7 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 	controller scontrol create reservation reservationname=upkeep starttime=now+2minutes \
 		duration=30 nodes=n1 flags=maint,ignore_jobs user=root
 	wait_for_state "$job" SUSPENDED 40
-	wait_until 40 says "$job" "its nodes are in a Slurm reservation"
+	wait_until 40 says "$job" "its nodes are reserved for others"
 	waits=$(submit --nodelist=n1 --ntasks=1 --mem=100 --time=30 -- "true")
 	wait_until 20 says "$waits" "a Slurm reservation is there, or begins"
 	[ "$(state "$job")" = SUSPENDED ]

@@ -69,7 +69,7 @@ field() { controller scontrol --oneliner show job "$1" | grep -o " $2=[^ ]*" | h
 	controller dfrs check /var/log/slurm/dfrs-journal.jsonl
 }
 
-@test "moldable job gets no draining node, and shows its reason when it can never start" {
+@test "moldable job gets no draining node, and shows how many nodes it waits for" {
 	controller scontrol update nodename=n4 state=drain reason=upkeep
 	job=$(submit --nodes=1-4 --time=10 -- "sleep 5")
 	wait_for_state "$job" RUNNING 30

@@ -305,12 +305,12 @@ fn shadow_mode_accepts_slurm_scheduling_and_full_mode_refuses_it() {
     let run = run("stock", Some(&CONFIGURATION.replace("full", "shadow")));
     run.assert_sound();
     let events = |line: &String| {
-        ["Mode=Shadow", "switched on", "DFRS is off", "Mode=Full"]
+        ["Mode=shadow", "switched on", "DFRS is off", "Mode=full"]
             .into_iter()
             .find(|part| line.contains(part))
     };
     let events: Vec<&str> = run.lines.iter().filter_map(events).collect();
-    assert_eq!(events, ["Mode=Shadow", "switched on", "DFRS is off"]);
+    assert_eq!(events, ["Mode=shadow", "switched on", "DFRS is off"]);
     run.assert_has("Slurm starts DFRS's jobs itself");
 }
 

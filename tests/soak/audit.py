@@ -182,7 +182,7 @@ def controller(site):
     _, log = site.attempt("controller", "grep", "-E", "(error|fatal): .*dfrs", "/var/log/slurm/slurmctld.log")
     kinds = Counter(kind(line) for line in log.splitlines() if not any(word in line for word in EXPECTED_ERRORS))
     yield "DFRS logged no error", few(f"{count} times {words}" for words, count in kinds.most_common())
-    _, log = site.attempt("controller", "grep", "-ciE", "panic|planned what it must not|schedules again", "/var/log/slurm/slurmctld.log")
+    _, log = site.attempt("controller", "grep", "-ciE", "internal error|plan dropped|decision dropped", "/var/log/slurm/slurmctld.log")
     yield "nothing in DFRS panicked", "" if log.strip() == "0" else f"{log} lines"
 
 

@@ -130,7 +130,7 @@ fn beside_others(criterion: &mut Criterion) {
         let mut roster = Roster::new(cluster);
         let events = Events {
             ended: true,
-            ..Events::submitted(comes.into_iter())
+            ..Events::submitted(comes)
         };
         let name = format!("5 ends and 5 submissions, 2,000 nodes, nothing moves: {what}");
         criterion.bench_function(&name, |bencher| {

@@ -68,7 +68,7 @@ pub enum Reason {
     MakesRoomFor(JobId),
     /// The remap of all jobs places it so.
     Remap,
-    /// The remap could not place all jobs and this one has the lowest priority.
+    /// The remap could not place all jobs and this one has the lowest rank.
     DoesNotFitRemap,
     /// The job goes to nodes with so much less load that the move is worth its cost.
     LessLoad,

@@ -113,7 +113,7 @@ fn headline(status: &NodeStatus) -> String {
         _ => "no orders received yet".to_string(),
     };
     let open = if status.failed_open {
-        ", ALL CAPS LIFTED: no message from slurmctld for too long"
+        ", ALL CAPS LIFTED: no valid orders from slurmctld for too long"
     } else {
         ""
     };

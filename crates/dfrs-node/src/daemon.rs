@@ -152,10 +152,10 @@ impl Daemon {
             if uncapped {
                 let silence = self.orders.silence(now.monotonic).as_secs();
                 log::line(format_args!(
-                    "no message from slurmctld for {silence} s: CPU caps lifted, frozen jobs stay frozen"
+                    "no valid orders from slurmctld for {silence} s: CPU caps lifted, frozen jobs stay frozen"
                 ));
             } else {
-                log::line("receiving messages from slurmctld again");
+                log::line("receiving orders from slurmctld again");
             }
         }
     }

@@ -43,6 +43,18 @@ pub enum Mode {
     Full,
 }
 
+impl Mode {
+    /// As in dfrs.conf.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Shadow => "shadow",
+            Self::Full => "full",
+        }
+    }
+}
+
 /// What a job's weight follows from: how much its priority counts, and which share of a full node's
 /// CPU it gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -315,8 +315,8 @@ impl Life {
         u32::try_from(recent).unwrap_or(u32::MAX)
     }
 
-    /// Whether it has been paused for so long, or came back so and has not had its place for as
-    /// long: then it comes before others. `None`: never.
+    /// Whether it has been paused for so long, or came back so and has not had its place for an
+    /// eighth of that: then it comes before others. `None`: never.
     #[must_use]
     pub fn is_starved(&self, longest_pause: Option<Span>, now: Time) -> bool {
         longest_pause.is_some_and(|longest| self.pauses.were_too_long(longest, now))

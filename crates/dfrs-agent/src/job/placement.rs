@@ -26,13 +26,13 @@ impl fmt::Display for NodeTasks {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.node)?;
         if self.tasks > 1 {
-            write!(formatter, "(x{})", self.tasks)?;
+            write!(formatter, "({} tasks)", self.tasks)?;
         }
         Ok(())
     }
 }
 
-/// For the log: `n1(x2),n2` are two tasks on n1 and one on n2.
+/// For the log: `n1(2 tasks),n2` are two tasks on n1 and one on n2.
 impl fmt::Display for NamedPlacement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, spot) in self.0.iter().enumerate() {

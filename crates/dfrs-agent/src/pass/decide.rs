@@ -296,7 +296,7 @@ fn starts(decision: &Decision<'_>, seen: &Observation) -> Vec<u32> {
     placed.filter(|id| seen.is_pending(*id)).collect()
 }
 
-/// "JobId=17: planned: start on n1(x2),n2".
+/// "JobId=17: planned: start on n1(2 tasks),n2".
 fn planned_text(action: &Action, seen: &Observation) -> String {
     let id = slurm_id(action.job());
     let name = id.map_or_else(|| action.job().to_string(), |id| job_name(id, seen.job(id)));
@@ -342,9 +342,9 @@ mod tests {
         let text = |action: &Action| planned_text(action, &seen);
         let id = JobId(17);
         let start = text(&Action::Start(id, mapping()));
-        assert_eq!(start, "JobId=17: planned: start on n0(x2),n1");
+        assert_eq!(start, "JobId=17: planned: start on n0(2 tasks),n1");
         let migrate = text(&Action::Migrate(id, mapping()));
-        assert_eq!(migrate, "JobId=17: planned: migrate to n0(x2),n1");
+        assert_eq!(migrate, "JobId=17: planned: migrate to n0(2 tasks),n1");
         assert_eq!(text(&Action::Pause(id)), "JobId=17: planned: pause");
     }
 

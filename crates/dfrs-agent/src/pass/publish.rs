@@ -249,12 +249,13 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             ));
         }
         if self.planner.kept_away.contains(&job.id) {
-            return Some("DFRS: parked; its nodes are in a Slurm reservation".to_owned());
+            return Some(
+                "DFRS: parked; its nodes are reserved for others (Slurm reservation)".to_owned(),
+            );
         }
         if record.deadline_boost && record.life.is_running() {
             return Some(
-                "DFRS: must end before a Slurm reservation of its nodes or its --deadline"
-                    .to_owned(),
+                "DFRS: must end before its time limit (Slurm reservation or --deadline)".to_owned(),
             );
         }
         if let Some(why) = self.policy_reason(job, record) {

@@ -578,7 +578,7 @@ fn other_jobs_are_given_back_when_one_panics() {
     assert_eq!(cluster.agent.left_out().collect::<Vec<_>>(), [1]);
     let errors = cluster.slurm.0.borrow().errors.clone();
     assert_eq!(errors.len(), 1, "said once: {errors:?}");
-    assert!(errors[0].starts_with("JobId=1 not resumed by DFRS: internal error: injected panic"));
+    assert!(errors[0].starts_with("JobId=1: not resumed by DFRS: internal error: injected panic"));
     let nodes = cluster.daemons.0.borrow();
     assert!(
         nodes.orders.values().all(|node| node.jobs.is_empty()),

@@ -1,4 +1,5 @@
-//! How log lines name jobs: as Slurm's own lines do (`%pJ`).
+//! How log lines name jobs: as Slurm's own lines do (`%pJ`), but components of heterogeneous jobs by
+//! their own ids.
 
 use crate::slurm::records::ObservedJob;
 

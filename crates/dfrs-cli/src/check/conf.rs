@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use dfrs_proto::conf::{Config, Mode};
+use dfrs_proto::conf::Config;
 
 use crate::report::CheckFindings;
 
@@ -35,11 +35,7 @@ fn not_text(before: &[u8]) -> CheckFindings {
 }
 
 fn summary(config: &Config) -> String {
-    let mode = match config.mode {
-        Mode::Off => "off",
-        Mode::Shadow => "shadow",
-        Mode::Full => "full",
-    };
+    let mode = config.mode.word();
     let partitions = match config.partitions.len() {
         0 => "no partition".to_owned(),
         1 => format!("partition {}", config.partition_list()),

@@ -205,14 +205,14 @@ fn daemon(host: &impl Host, name: &str, findings: &mut DoctorFindings) {
     }
     if status.generation.is_none() {
         topic.warning(
-            "no message from slurmctld since it started",
+            "no orders from slurmctld since it started",
             "if the node is in a DFRS partition: see slurmctld's and slurmd's logs",
         );
     } else if status.failed_open {
         let silence = status.heard_seconds_ago.unwrap_or_default();
         topic.warning(
             format!(
-                "no message from slurmctld for {silence:.0} s: CPU caps lifted, frozen jobs stay frozen"
+                "no valid orders from slurmctld for {silence:.0} s: CPU caps lifted, frozen jobs stay frozen"
             ),
             "see slurmctld's and slurmd's logs",
         );

@@ -647,7 +647,7 @@ fn compute_node_checks_report_each_fault() {
         ),
         (
             FindingLevel::Warning,
-            "no message from slurmctld since it started",
+            "no orders from slurmctld since it started",
             |host| {
                 host.change(
                     "dfrsd status --json --node n1",

@@ -53,7 +53,7 @@ impl MetricsWriter<'_> {
         )?;
         self.gauge(
             "dfrsd_caps_lifted",
-            "Whether all caps are lifted, because no message from slurmctld arrived for too long",
+            "Whether all caps are lifted, because no valid orders of slurmctld arrived for too long",
             f64::from(status.failed_open),
         )?;
         let Some(ago) = status.heard_seconds_ago else {
@@ -61,7 +61,7 @@ impl MetricsWriter<'_> {
         };
         self.seconds(
             "dfrsd_orders_age",
-            "Time since the last message from slurmctld",
+            "Time since the last valid orders of slurmctld",
             ago,
         )
     }

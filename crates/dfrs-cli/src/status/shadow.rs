@@ -116,7 +116,7 @@ fn table(text: &mut String, comparison: &ShadowComparison) {
         "median",
         "largest",
         "pauses",
-        "moves",
+        "migrations",
     ];
     let mut rows: Vec<Vec<String>> = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(comparison.schedules.iter().map(|row| {

@@ -90,8 +90,11 @@ fn causes(waits_for: &WaitsFor) -> String {
         (waits_for.cpu, "for CPU"),
         (waits_for.nodes, "for nodes that are down or draining"),
         (waits_for.decision, "for the next decision"),
-        (waits_for.nothing, "can never start"),
-        (waits_for.slurm, "for a dependency, limit or hold (squeue)"),
+        (waits_for.nothing, "for more than their nodes have (squeue)"),
+        (
+            waits_for.slurm,
+            "for a dependency, limit, hold or their first decision (squeue)",
+        ),
     ];
     let some = causes.into_iter().filter(|(jobs, _)| *jobs > 0);
     let some: Vec<String> = some.map(|(jobs, what)| format!("{jobs} {what}")).collect();

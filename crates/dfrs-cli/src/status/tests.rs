@@ -14,7 +14,7 @@ fn working_plugin_has_no_trouble() {
         "mode       full\n",
         "state      works\n",
         "jobs       3 pending, 2 running, 1 parked, ",
-        "waiting    2 for memory, 1 for devices, 1 for a dependency, limit or hold (squeue)\n",
+        "waiting    2 for memory, 1 for devices, 1 for a dependency, limit, hold or their first decision (squeue)\n",
         "devices    gpu: 5 of 8 held, 2 free; gpu:a100: 4 of 4 held, 0 free; jobs that ask for some: 2, waiting: 1 for devices\n",
         "; dfrsd not responding on 1 (n2)",
         "state file is up to date; journal is 1.5 ms behind, 0 lines lost",

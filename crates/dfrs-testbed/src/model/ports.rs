@@ -232,7 +232,7 @@ impl ClusterModel {
         let is_news = self.durable == self.submitted;
         self.submitted += 1;
         self.unkept.add(changes);
-        // The store logs it once, until the state is kept again.
+        // The store logs it once, until the state is written again.
         if self.disk_full && is_news {
             let line = "dfrs_state: no space left on device".to_owned();
             self.lines.push((LogLevel::Error, line));

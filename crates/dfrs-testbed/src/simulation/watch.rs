@@ -29,11 +29,10 @@ const LOSS_PERIOD: i64 = 40 * SECOND;
 /// More error lines in a minute than this are a flood.
 const MAX_ERRORS: usize = 60;
 /// What may go wrong without DFRS being at fault, and is reported once or now and then.
-const EXPECTED_ERRORS: [&str; 4] = [
+const EXPECTED_ERRORS: [&str; 3] = [
     "dfrsd not responding",
     "no space left on device",
     "abort message to",
-    "the state is kept again",
 ];
 
 type BrokenRule = (&'static str, String);

@@ -210,7 +210,7 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
             ""
         };
         format!(
-            "requests {asks}: its layout (-N, --ntasks-per-node, ...) fits{how} on no set of the {number} that it may use"
+            "requests {asks}, which does not fit{how} on the {number} that it may use (-N, --ntasks-per-node, ...)"
         )
     })
 }
@@ -221,8 +221,8 @@ fn shortage(job: &ObservedJob, observation: &Observation) -> Option<String> {
     let nodes: Vec<&ObservedNode> = observation.nodes_for(&job.request).collect();
     if nodes.is_empty() {
         return Some(
-            "no node of its partition satisfies --nodelist, --exclude, --constraint, --tmp, \
-             --mincpus, -B and Slurm reservations"
+            "no node of its partition is left by --nodelist, --exclude, --constraint, --tmp, \
+             --mincpus, -B and Slurm reservations of others"
                 .to_owned(),
         );
     }

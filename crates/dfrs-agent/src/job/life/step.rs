@@ -53,7 +53,7 @@ pub enum LifeStep {
     Abandon(&'static str),
 }
 
-/// For the log, where Slurm refused it: "start on n1(x2),n2".
+/// For the log, where Slurm refused it: "start on n1(2 tasks),n2".
 impl fmt::Display for LifeStep {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -71,7 +71,7 @@ impl fmt::Display for LifeStep {
 }
 
 impl LifeStep {
-    /// For the log, when Slurm has done it: "started on n1(x2),n2".
+    /// For the log, when Slurm has done it: "started on n1(2 tasks),n2".
     pub(crate) fn when_done(&self) -> String {
         let done = match self {
             Self::Start(placement) => return format!("started on {placement}"),

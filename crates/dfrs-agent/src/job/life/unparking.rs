@@ -16,7 +16,8 @@ use crate::job::placement::NamedPlacement;
 use crate::job::reservations::is_reserved;
 use crate::slurm::records::ObservedState;
 
-const RESERVED: LifeStep = LifeStep::Abandon("its nodes are in a Slurm reservation");
+const RESERVED: LifeStep =
+    LifeStep::Abandon("its nodes are reserved for others (Slurm reservation)");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Unparking {

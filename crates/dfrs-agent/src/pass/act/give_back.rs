@@ -186,8 +186,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         done.inspect_err(|problem| {
             self.giving_back.left_out.insert(job);
             let text = format!(
-                "{} not resumed by DFRS: {problem}; 'scontrol resume {job}' resumes it if it is suspended",
-                job_name(job, None)
+                "{}: not resumed by DFRS: {problem}; 'scontrol resume {job}' resumes it if it is suspended",
+                job_name(job, self.seen.job(job))
             );
             self.slurm.log(LogLevel::Error, &text);
         })

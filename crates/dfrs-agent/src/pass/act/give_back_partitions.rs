@@ -21,7 +21,7 @@ use crate::slurm::records::{ObservedJob, ObservedState};
 /// resumption that it has forgotten would not be repeated.
 const SLURM_SAVE_DELAY: Span = Span(10 * SECOND);
 const WITHHELD: &str =
-    "DFRS: partition taken out of dfrs.conf; starts when its parked jobs have resumed";
+    "DFRS: partition taken out of dfrs.conf: the job starts when parked jobs there have resumed";
 
 /// Which partitions, and how far that is.
 #[derive(Debug, Default)]

@@ -57,7 +57,7 @@ impl OrphanedJobs {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has jobs wait whose last nodes do not answer, and repeats the order when they do. O(jobs
-    /// that are left behind, and their nodes).
+    /// that are orphaned, and their nodes).
     pub(in crate::pass) fn follow_orphaned(&mut self, seen: &Observation, now: Time) {
         let waiting = self.nodes.orphaned.waiting.iter();
         let jobs: Vec<(u32, AbortState)> = waiting.map(|(id, abort)| (*id, *abort)).collect();

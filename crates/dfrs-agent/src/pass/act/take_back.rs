@@ -58,7 +58,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Err(problem) = &done {
             let text = format!(
                 "{}: its time limit stays extended: {problem}",
-                job_name(id, None)
+                job_name(id, self.seen.job(id))
             );
             self.slurm.log(LogLevel::Verbose, &text);
         }

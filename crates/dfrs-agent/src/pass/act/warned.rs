@@ -12,6 +12,7 @@ use crate::job::life::Warning;
 use crate::pass::Agent;
 use crate::slurm::job_name::job_name;
 use crate::slurm::port::{Ending, LogLevel, Slurm};
+use crate::slurm::records::ObservedJob;
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Has a job that is over queued again if it ended after its warning. Returns its record if it
@@ -32,7 +33,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .requeue_warned(id, record.shown_submit_time, was_warned);
         match requeued {
             Ok(ending) => {
-                self.slurm.log(LogLevel::Info, &text(id, ending));
+                self.slurm
+                    .log(LogLevel::Info, &text(id, self.seen.job(id), ending));
                 record.life.set_requeued(ending, now);
             }
             // The request is repeated as long as the job is not shown as pending.
@@ -44,12 +46,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 }
 
-fn text(id: u32, ending: Ending) -> String {
+fn text(id: u32, job: Option<&ObservedJob>, ending: Ending) -> String {
     let what = match ending {
         Ending::Saved => {
             "ended with exit code 0 after the checkpoint signal: requeued, to continue from its checkpoint"
         }
         Ending::Failed => "was killed by the checkpoint signal, or failed after it: requeued",
     };
-    format!("{}: {what}", job_name(id, None))
+    format!("{}: {what}", job_name(id, job))
 }

@@ -81,7 +81,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "gets more CPU"
             };
             let text = format!(
-                "{}: must end before a Slurm reservation of its nodes or its --deadline: {outlook}",
+                "{}: must end before its time limit (Slurm reservation or --deadline): {outlook}",
                 job_name(job.id, Some(job))
             );
             self.slurm.log(LogLevel::Info, &text);

@@ -51,7 +51,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             job: job.id,
             user: job.user,
             partition: job.partition.clone(),
-            mode: mode(self.config.mode).to_owned(),
+            mode: self.config.mode.word().to_owned(),
             phase: phase(job, record).to_owned(),
             why: self.reason(job, &self.seen),
             last_change: self.planner.last_changes.get(&job.id).cloned(),
@@ -172,7 +172,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         if record.is_some_and(|record| record.deadline_boost) {
             notes.push(
-                "it must end before a Slurm reservation of its nodes or its --deadline, and gets more CPU"
+                "it must end before its time limit (Slurm reservation or --deadline), and gets more CPU"
                     .to_owned(),
             );
         }
@@ -242,14 +242,6 @@ fn phase(job: &ObservedJob, record: Option<&LedgerRecord>) -> &'static str {
         (ObservedState::Pending, None) => "waiting",
         (ObservedState::Running, None) => "running",
         (ObservedState::Suspended, None) => "suspended by others",
-    }
-}
-
-fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Off => "off",
-        Mode::Shadow => "shadow",
-        Mode::Full => "full",
     }
 }
 

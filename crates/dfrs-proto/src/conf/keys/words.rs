@@ -5,9 +5,9 @@ use crate::conf::value::{Keywords, set, word_for};
 use crate::conf::{Config, JobField, Mode, NeedsSource, Weighting};
 
 const MODES: &Keywords<Mode> = &[
-    ("off", Mode::Off),
-    ("shadow", Mode::Shadow),
-    ("full", Mode::Full),
+    (Mode::Off.word(), Mode::Off),
+    (Mode::Shadow.word(), Mode::Shadow),
+    (Mode::Full.word(), Mode::Full),
 ];
 
 pub(super) const MODE: Key<Config> = Key {
