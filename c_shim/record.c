@@ -280,11 +280,11 @@ static void fill_nodes(dfrs_job_t *entry, const job_record_t *job, const part_re
 /* --ntasks-per-socket: no more on a node than one of the partition's has sockets for. */
 static void bound_by_sockets(dfrs_job_t *entry, const job_record_t *job, dfrs_scoped_t *partition)
 {
-	uint32_t max;
+	uint32_t each = dfrs_tasks_per_socket(job->details), max;
 
-	if (!dfrs_tasks_per_socket(job->details) || dfrs_sized_by_nodes(job))
+	if (!each || dfrs_sized_by_nodes(job))
 		return;
-	max = dfrs_tasks_per_socket(job->details) * MAX(sizes_of(partition)->max_sockets, 1);
+	max = each * MAX(sizes_of(partition)->max_sockets, 1);
 	if (!entry->tasks_per_node || (entry->tasks_per_node > max))
 		entry->tasks_per_node = max;
 }

@@ -87,13 +87,7 @@ fn own_policy(criterion: &mut Criterion) {
     let policies = [without.expect("a policy"), Policy::own()];
     for nodes in [1_000u32, 5_000] {
         let running = 3 * u64::from(nodes);
-        let mut cluster = loaded_cluster(nodes, running, 10 * u64::from(nodes), 2_000);
-        for job in &mut cluster.jobs {
-            job.mobility = Mobility::Never;
-            let hours = 1 + i64::try_from(job.id.0 % 24).expect("few hours");
-            job.limit = Some(Span::from_seconds(3_600 * hours));
-        }
-        let mut roster = Roster::new(cluster);
+        let mut roster = Roster::new(staying(nodes));
         for id in numbered(0, 5) {
             roster.remove(id);
         }
@@ -115,7 +109,7 @@ fn own_policy(criterion: &mut Criterion) {
 fn beside_others(criterion: &mut Criterion) {
     let policy = Policy::own();
     for (what, mut cluster) in [
-        ("all DFRS's", own_jobs()),
+        ("all DFRS's", staying(2_000)),
         ("a third others', some with devices", shared()),
     ] {
         let ends: Vec<JobId> = running(&cluster).take(5).collect();
@@ -148,8 +142,9 @@ fn running(cluster: &Cluster) -> impl Iterator<Item = JobId> {
     running.map(|job| job.id)
 }
 
-fn own_jobs() -> Cluster {
-    let mut cluster = loaded_cluster(2_000, 6_000, 20_000, 2_000);
+/// Three running jobs a node and ten that wait, of which none can move.
+fn staying(nodes: u32) -> Cluster {
+    let mut cluster = loaded_cluster(nodes, 3 * u64::from(nodes), 10 * u64::from(nodes), 2_000);
     for job in &mut cluster.jobs {
         job.mobility = Mobility::Never;
         let hours = 1 + i64::try_from(job.id.0 % 24).expect("few hours");
@@ -159,7 +154,7 @@ fn own_jobs() -> Cluster {
 }
 
 fn shared() -> Cluster {
-    let mut cluster = own_jobs();
+    let mut cluster = staying(2_000);
     for node in &mut cluster.nodes {
         node.rigid = vec![Amount(8)];
     }

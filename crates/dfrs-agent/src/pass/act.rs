@@ -311,7 +311,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// `text` follows the job's name.
-    fn log_about(&mut self, level: LogLevel, job: &ObservedJob, text: &str) {
+    pub(in crate::pass) fn log_about(&mut self, level: LogLevel, job: &ObservedJob, text: &str) {
         let name = job_name(job.id, Some(job));
         self.slurm.log(level, &format!("{name}: {text}"));
     }

@@ -9,7 +9,6 @@ use crate::daemons::Daemons;
 use crate::job::limits::{extension, record_extension};
 use crate::plan::actual::ActualCluster;
 use crate::probe::PassPart;
-use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::ObservedState;
@@ -92,11 +91,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                     }
                 }
                 Err(problem) => {
-                    let text = format!(
-                        "{}: time limit not extended: {problem}",
-                        job_name(job.id, Some(job))
-                    );
-                    self.slurm.log(LogLevel::Verbose, &text);
+                    let text = format!("time limit not extended: {problem}");
+                    self.log_about(LogLevel::Verbose, job, &text);
                 }
             }
         }

@@ -30,10 +30,10 @@ pub(super) fn place_grouped(
     job: &Job,
     rule: &Together,
 ) -> Option<Mapping> {
-    if let Some(found) = place_idle(cluster, usage, job, rule) {
+    let mut before = slots(cluster, usage, job, CountedCpu::Idle);
+    if let Some(found) = place_idle(cluster, usage, job, rule, &before) {
         return Some(found);
     }
-    let mut before = slots(cluster, usage, job, CountedCpu::Idle);
     for counted in [CountedCpu::Capacity, CountedCpu::Any] {
         let slots = slots(cluster, usage, job, counted);
         if slots == before {
@@ -62,13 +62,20 @@ pub(super) fn place_in_few(cluster: &Cluster, usage: &Usage, job: &Job) -> Optio
     if job.tasks <= 1 || job.layout.nodes() <= 1 {
         return None;
     }
-    place_idle(cluster, usage, job, &Together::AtMost(MAX_FEW, groups))
+    let idle = slots(cluster, usage, job, CountedCpu::Idle);
+    let rule = Together::AtMost(MAX_FEW, groups);
+    place_idle(cluster, usage, job, &rule, &idle)
 }
 
 /// A place that keeps the rule and in which the job's tasks wait for no CPU: on the nodes that are
-/// preferred most of those that have one.
-fn place_idle(cluster: &Cluster, usage: &Usage, job: &Job, rule: &Together) -> Option<Mapping> {
-    let idle = slots(cluster, usage, job, CountedCpu::Idle);
+/// preferred most of those that have one. `idle`: how many tasks each node takes so.
+fn place_idle(
+    cluster: &Cluster,
+    usage: &Usage,
+    job: &Job,
+    rule: &Together,
+    idle: &[u32],
+) -> Option<Mapping> {
     let total: u64 = idle.iter().map(|slots| u64::from(*slots)).sum();
     if total < u64::from(job.tasks) {
         return None;
@@ -80,17 +87,17 @@ fn place_idle(cluster: &Cluster, usage: &Usage, job: &Job, rule: &Together) -> O
         })
     };
     if !usage.has_preferences(job) {
-        return on(&idle);
+        return on(idle);
     }
     let takers = (0..)
         .map(NodeIndex)
-        .zip(&idle)
+        .zip(idle)
         .filter(|(_, slots)| **slots > 0);
     let preferences: BTreeSet<NodePreference> = takers
         .map(|(node, _)| usage.preference(job, node))
         .collect();
     preferences.into_iter().find_map(|last| {
-        let nodes = (0..).map(NodeIndex).zip(&idle);
+        let nodes = (0..).map(NodeIndex).zip(idle);
         let slots = nodes.map(|(node, slots)| match usage.preference(job, node) > last {
             true => 0,
             false => *slots,

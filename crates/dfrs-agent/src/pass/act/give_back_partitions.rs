@@ -12,7 +12,6 @@ use crate::daemons::Daemons;
 use crate::job::life::{JobContext, LifeEvent};
 use crate::pass::{Agent, SECOND};
 use crate::publish::live_journal::Expected;
-use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -151,11 +150,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Notes whether this job depends on DFRS to come back: its nodes have to acknowledge that.
     pub(in crate::pass) fn note_coming(&mut self, job: &ObservedJob, now: Time) {
         if self.depends_on_dfrs(job.id) && self.giving_back.partitions.note_coming(job.id, now) {
-            let text = format!(
-                "{}: resumes, as DFRS had parked it",
-                job_name(job.id, Some(job))
-            );
-            self.slurm.log(LogLevel::Info, &text);
+            self.log_about(LogLevel::Info, job, "resumes, as DFRS had parked it");
             let why = "DFRS no longer schedules its partition";
             self.expect(job.id, Expected::Place, why);
         }

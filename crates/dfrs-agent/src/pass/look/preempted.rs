@@ -9,7 +9,6 @@ use crate::daemons::Daemons;
 use crate::pass::Agent;
 use crate::pass::look::vacate::Vacating;
 use crate::plan::kept_memory::{PreemptedShare, SpareMemory};
-use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -56,9 +55,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             return;
         }
         if let Err(problem) = self.slurm.forget_preemption(job.id) {
-            let name = job_name(job.id, Some(job));
-            let text = format!("{name}: its preemption by Slurm is not cancelled: {problem}");
-            self.slurm.log(LogLevel::Error, &text);
+            let text = format!("its preemption by Slurm is not cancelled: {problem}");
+            self.log_about(LogLevel::Error, job, &text);
         }
     }
 

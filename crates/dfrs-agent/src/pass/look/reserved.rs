@@ -11,7 +11,6 @@ use crate::job::limits::needed_share;
 use crate::job::reservations::{is_reserved, must_vacate};
 use crate::pass::Agent;
 use crate::pass::look::vacate::Vacating;
-use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -81,10 +80,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 "gets more CPU"
             };
             let text = format!(
-                "{}: must end before its time limit (Slurm reservation or --deadline): {outlook}",
-                job_name(job.id, Some(job))
+                "must end before its time limit (Slurm reservation or --deadline): {outlook}"
             );
-            self.slurm.log(LogLevel::Info, &text);
+            self.log_about(LogLevel::Info, job, &text);
         }
     }
 }
