@@ -37,6 +37,14 @@ class Shapes(unittest.TestCase):
             self.assertTrue(shapes.Shape(jobs, slot.cpus, slot.megabytes).fits([(32, 64000)]))
             self.assertFalse(shapes.Shape(jobs + 1, slot.cpus, slot.megabytes).fits([(32, 64000)]), jobs)
 
+    def test_a_tenth_of_shapes_gets_devices(self):
+        options = [shape.options() for shape in shapes.with_devices([shapes.slot(3)] * 20)]
+        self.assertEqual(sum("--gres=gpu:1" in words for words in options), 2)
+
+    def test_shapes_of_others_only_name_their_partition(self):
+        one = shapes.slot(3)
+        self.assertEqual([shape.options() for shape in shapes.others([one])], [[*one.options(), "--partition=batch"]])
+
     def test_slots_may_leave_memory(self):
         half = shapes.slot(4, memory=0.5)
         self.assertEqual((half.cpus, half.megabytes), (8, 8000))

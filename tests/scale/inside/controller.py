@@ -33,7 +33,11 @@ def dfrs_conf(mobility, policy):
     return re.sub(r"^Policy=.*", f"Policy={policy}", text, flags=re.MULTILINE) if policy else text
 
 
-def configure(scheduler, nodes, mobility, policy):
+# Of a second partition on the same nodes, and of nodes with devices.
+MIXED = "GresTypes=gpu\nPartitionName=batch Nodes=ALL OverSubscribe=NO PriorityTier=2 State=UP\n"
+
+
+def configure(scheduler, nodes, mobility, policy, mixed):
     """Writes all of /etc/slurm."""
     shutil.copy(SOURCES / "slurm.conf", SLURM)
     (SLURM / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
@@ -42,12 +46,12 @@ def configure(scheduler, nodes, mobility, policy):
         (SLURM / "dfrs.conf").write_text(dfrs_conf(mobility, policy))
     else:
         parts = [SOURCES / f"{scheduler}.conf"]
-    (SLURM / "scheduler.conf").write_text("".join(part.read_text() for part in parts))
+    (SLURM / "scheduler.conf").write_text("".join(part.read_text() for part in parts) + (MIXED if mixed else ""))
     plugins = pathlib.Path(next(pathlib.Path("/usr/lib").glob("*/slurm-wlm/sched_backfill.so"))).parent
     (SLURM / "nodes.conf").write_text(
         f"PluginDir={plugins}:/opt/dfrs\n"
         f"NodeName=e[1-{nodes}] NodeAddr={UNREACHABLE} CPUs={shapes.NODE_CPUS}"
-        f" RealMemory={shapes.NODE_MEGABYTES} State=UNKNOWN\n")
+        f" RealMemory={shapes.NODE_MEGABYTES} State=UNKNOWN{' Gres=gpu:4' if mixed else ''}\n")
 
 
 def start_munge():

@@ -58,7 +58,8 @@ def play(name, scene, options):
 
 def main():
     options = json.loads(sys.argv[1])
-    slurm.configure(options["scheduler"], options["nodes"], options["mobility"], options["policy"])
+    slurm.configure(options["scheduler"], options["nodes"], options["mobility"], options["policy"],
+                    options["mixed"])
     slurm.start_munge()
     scenes = {"fill": fill, "steady": steady, "interactive": interactive}
     for name in options["scenes"]:

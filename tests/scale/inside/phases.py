@@ -100,15 +100,24 @@ def full(controller, events, options, per_node, queued, memory=1):
     and a queue."""
     phase = Phase("full")
     watch = Watch(phase, controller, events)
-    running = load.names("running", [shapes.slot(per_node, memory)] * 20)
-    load.submit_all(running, per_node * options["nodes"])
+    # Jobs of another partition hold their nodes before DFRS fills what they leave.
+    others = per_node * options["nodes"] // 3 if options["mixed"] else 0
+    slots = [shapes.slot(per_node, memory)] * 20
+    if others:
+        load.submit_all(load.names("running-other", shapes.others(slots)), others)
+        wait_for_starts(events, "running", others, watch, options["seconds"])
+    running = load.names("running", shapes.with_devices(slots) if options["mixed"] else slots)
+    load.submit_all(running, per_node * options["nodes"] - others)
     end = wait_for_starts(events, "running", per_node * options["nodes"], watch, options["seconds"])
     started = events.started("running").values()
     phase.timeline(started, watch.begin)
     phase.figure("started", len(started), "")
     phase.figure("last start", max(started, default=watch.begin) - watch.begin, "s")
-    waiting = load.names("waiting", shapes.slots(per_node, memory))
-    phase.spread("sbatch of the queue", load.submit_all(waiting, queued))
+    slots = shapes.slots(per_node, memory)
+    others = queued // 3 if options["mixed"] else 0
+    calls = load.submit_all(load.names("waiting-other", shapes.others(slots)), others)
+    waiting = load.names("waiting", shapes.with_devices(slots) if options["mixed"] else slots)
+    phase.spread("sbatch of the queue", calls + load.submit_all(waiting, queued - others))
     settle(events, watch, options["seconds"])
     watch.stop()
     phase.check("the cluster is full", len(started) == per_node * options["nodes"],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What jobs request, and whether some nodes have room for it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NODE_CPUS = 32
 NODE_MEGABYTES = 64000
@@ -9,19 +9,21 @@ NODE_MEGABYTES = 64000
 
 @dataclass(frozen=True)
 class Shape:
-    """`units` equal parts, each of so many CPUs and megabytes on one node; `spread`: on a node each."""
+    """`units` equal parts, each of so many CPUs and megabytes on one node; `spread`: on a node each. `further`: options
+    of sbatch that say something else."""
 
     units: int
     cpus: int
     megabytes: int
     spread: bool = False
+    further: tuple = ()
 
     def options(self):
         """As sbatch takes it."""
         if self.spread:
-            return [f"--nodes={self.units}", f"--ntasks-per-node={self.cpus}", f"--mem={self.megabytes}"]
+            return [f"--nodes={self.units}", f"--ntasks-per-node={self.cpus}", f"--mem={self.megabytes}", *self.further]
         return [f"--ntasks={self.units}", f"--cpus-per-task={self.cpus}",
-                f"--mem-per-cpu={self.megabytes // self.cpus}"]
+                f"--mem-per-cpu={self.megabytes // self.cpus}", *self.further]
 
     def fits(self, rooms):
         """Whether nodes with these (free CPUs, free megabytes) could take it now."""
@@ -56,3 +58,13 @@ def slots(jobs_a_node, memory=1):
     """Twenty shapes of whole slots: most of one, some of up to four."""
     one = slot(jobs_a_node, memory)
     return tuple(Shape(units, one.cpus, one.megabytes) for units in [1] * 14 + [2] * 3 + [3] * 2 + [4])
+
+
+def others(shapes):
+    """These as jobs of the partition that Slurm's backfill schedules."""
+    return [replace(shape, further=("--partition=batch",)) for shape in shapes]
+
+
+def with_devices(shapes):
+    """A tenth of them with a device each."""
+    return [replace(shape, further=("--gres=gpu:1",)) if index % 10 == 0 else shape for index, shape in enumerate(shapes)]
