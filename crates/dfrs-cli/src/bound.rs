@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
 use dfrs_lab::bound;
-use dfrs_lab::input::{SiteOptions, SwfModel, TraceSource};
+use dfrs_lab::input::{LogFile, LogPurpose, SiteOptions, SwfModel};
 use dfrs_lab::options::seconds_above_0;
-use dfrs_sim::trace::{MAX_NODES, NODE_CPUS};
+use dfrs_sim::trace::MAX_NODES;
 
 /// Computes a lower bound on the maximum stretch of any schedule of a trace.
 ///
@@ -48,16 +48,17 @@ enum BoundFormat {
 
 /// The bound, and notes for standard error.
 pub fn run(arguments: &BoundArguments) -> Result<(String, String), String> {
-    let source = TraceSource {
-        trace: &arguments.trace,
+    let log = LogFile {
+        file: &arguments.trace,
+        earlier: &[],
+        purpose: LogPurpose::Simulation,
         nodes: arguments.nodes,
+        node_cpus: None,
         model: arguments.model,
         site: &arguments.site,
         strict: arguments.strict,
-        period: None,
-        node_cpus: NODE_CPUS,
     };
-    let (answer, notes) = bound::of(&source, arguments.stretch_bound)?;
+    let (answer, notes) = bound::of(&log, arguments.stretch_bound)?;
     let output = match arguments.format {
         BoundFormat::Json => {
             serde_json::to_string(&answer).map_err(|error| error.to_string())? + "\n"

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dfrs_core::Span;
-use dfrs_lab::input::{self, SiteOptions, SwfModel, TraceSource};
+use dfrs_lab::input::{self, LogFile, LogPurpose, SiteOptions, SwfModel};
 use dfrs_lab::options::seconds_above_0;
 use dfrs_lab::outputs;
 use dfrs_lab::overload;
@@ -142,16 +142,17 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
         Some(_) => arguments.site.for_others(),
         None => arguments.site.clone(),
     };
-    let source = TraceSource {
-        trace: &arguments.trace,
+    let log = LogFile {
+        file: &arguments.trace,
+        earlier: &[],
+        purpose: LogPurpose::Simulation,
         nodes: arguments.nodes,
+        node_cpus: Some(arguments.sim_options.node_cpus()),
         model: arguments.model,
         site: &site,
         strict: arguments.strict,
-        period: arguments.sim_options.period(),
-        node_cpus: arguments.sim_options.node_cpus(),
     };
-    let mut input = input::read(&source, &policies)?;
+    let mut input = input::read(&log, &policies)?;
     if arguments.sim_options.uses_less() && (arguments.bound || arguments.live.live) {
         return Err(
             "dfrs sim: --bound and --live take it that jobs use all that they asked for; leave them out, or --least-use"
@@ -172,18 +173,18 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
     }
     arguments.sim_options.draw(&mut input.trace);
     let file = arguments.trace.display().to_string();
-    input.notes += &arguments.sim_options.notes(&file, &input.trace);
+    input.warnings += &arguments.sim_options.notes(&file, &input.trace);
     let settings = arguments.sim_options.settings(input.nodes);
     let others = match &arguments.beside {
-        Some(trace) => {
-            let source = TraceSource {
-                trace,
+        Some(file) => {
+            let others_log = LogFile {
+                file,
                 nodes: Some(input.nodes),
-                ..source
+                ..log
             };
             let own = (&input, policies.as_slice());
-            let (others, notes) = sim::beside::read(&source, &settings, own, &arguments.site)?;
-            input.notes += &notes;
+            let (others, notes) = sim::beside::read(&others_log, &settings, own, &arguments.site)?;
+            input.warnings += &notes;
             Some(others)
         }
         None => None,
@@ -212,5 +213,5 @@ pub fn run(arguments: &SimArguments) -> Result<(String, String), String> {
         SimFormat::Json => results::json(&results)?,
         SimFormat::Csv => results::csv(&results)?,
     };
-    Ok((output, input.notes + &runs.notes()))
+    Ok((output, input.warnings + &runs.notes()))
 }

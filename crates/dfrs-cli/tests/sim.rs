@@ -171,13 +171,14 @@ fn left_out_lines_and_jobs_are_reported_or_refused() {
             .is_some_and(|line| line.starts_with("Greedy*,2,")),
         "{output}"
     );
-    assert_eq!(
-        anonymized(errors),
-        "FILE: line 4: has 2 columns, expected are the 6 of id,submit,tasks,cpu,mem,runtime\n\
-         FILE: malformed lines, left out: 1\n\
+    let left_out = "FILE: line 4: has 2 columns, expected are the 6 of id,submit,tasks,cpu,mem,runtime\n\
+         FILE: left out, malformed lines: 1\n\
          FILE: job d does not fit on 2 nodes (the memory of its 3 tasks is too much)\n\
-         FILE: jobs that can never start, left out: 1\n"
-    );
+         FILE: left out, jobs that do not fit on 2 nodes: 1\n";
+    assert_eq!(anonymized(errors), left_out);
+    let (code, _, errors) = dfrs(&["replay", &trace, "--nodes", "2"]);
+    assert_eq!(code, 0, "{errors}");
+    assert!(anonymized(errors).starts_with(left_out));
     let (code, output, errors) = dfrs(&[&arguments[..], &["--strict"]].concat());
     assert_eq!((code, output.as_str()), (2, ""));
     assert!(

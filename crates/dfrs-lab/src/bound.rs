@@ -5,7 +5,7 @@ use dfrs_sim::offline_bound_with_progress;
 use dfrs_sim::trace::Trace;
 use serde::Serialize;
 
-use crate::input::{self, TraceSource};
+use crate::input::{self, LogFile};
 use crate::overload;
 use crate::runs::progress;
 
@@ -28,16 +28,16 @@ pub struct StretchBound {
 /// # Errors
 ///
 /// One line: the trace cannot be read, or the machine is far too small.
-pub fn of(source: &TraceSource, stretch_bound: Span) -> Result<(StretchBound, String), String> {
-    let input = input::read(source, &[])?;
-    overload::refuse_bound(source.trace, &input.trace, input.nodes)?;
+pub fn of(log: &LogFile, stretch_bound: Span) -> Result<(StretchBound, String), String> {
+    let input = input::read(log, &[])?;
+    overload::refuse_bound(log.file, &input.trace, input.nodes)?;
     let found = StretchBound {
         bound: bound(&input.trace, input.nodes, stretch_bound),
         jobs: input.trace.jobs.len(),
         nodes: input.nodes,
         stretch_bound: stretch_bound.seconds(),
     };
-    Ok((found, input.notes))
+    Ok((found, input.warnings))
 }
 
 /// The bound. A terminal shows how far it is known, but not how long the rest takes: one part of

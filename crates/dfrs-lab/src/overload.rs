@@ -10,16 +10,10 @@ use dfrs_sim::{Overload, Scheduler, never_fits};
 const MAX_JOB_VISITS: f64 = 1e10;
 
 /// A machine that is too small, if any of the policies is of DFRS; batch schedulers alone run on any.
-/// `period` is the time between remaps where it is not the policies' own.
-pub(crate) fn of(
-    trace: &Trace,
-    nodes: u32,
-    policies: &[Scheduler],
-    period: Option<Span>,
-) -> Option<Overload> {
+pub(crate) fn of(trace: &Trace, nodes: u32, policies: &[Scheduler]) -> Option<Overload> {
     let periods = policies.iter().filter_map(|policy| match policy {
         Scheduler::Dfrs(policy) if policy.periodic == Periodic::Nothing => Some(Span(i64::MAX)),
-        Scheduler::Dfrs(policy) => Some(period.unwrap_or(policy.settings.period)),
+        Scheduler::Dfrs(policy) => Some(policy.settings.period),
         Scheduler::Batch(_) => None,
     });
     let shortest = periods.min()?;

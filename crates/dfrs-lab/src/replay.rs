@@ -19,8 +19,7 @@ use dfrs_sim::trace::sacct::{Site, SiteGpus};
 use dfrs_sim::trace::{MAX_NODES, Trace};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
 
-use crate::input::source::{self, ReplayFile, ReplaySource};
-use crate::input::{SiteOptions, SwfModel};
+use crate::input::{self, LogFile, LogPurpose, ReplaySource, SiteOptions, SwfModel};
 use crate::policy_arg::PolicyArg;
 use crate::run_options::RunOptions;
 use schedule::ReplaySchedule;
@@ -84,17 +83,25 @@ impl ReplayOptions {
     }
 
     /// The file, read with these options.
-    pub(crate) fn file<'a>(&'a self, file: &'a Path, strict: bool) -> ReplayFile<'a> {
-        ReplayFile {
+    pub(crate) fn file<'a>(&'a self, file: &'a Path, strict: bool) -> LogFile<'a> {
+        LogFile {
             file,
             earlier: &[],
+            purpose: LogPurpose::Replay,
             nodes: self.nodes,
+            node_cpus: None,
             model: self.model,
             site: &self.site,
-            policies: self.policies(),
-            period: self.run.period,
             strict,
         }
+    }
+
+    /// Reads the jobs that the policies can start, and EASY on whole and on shared nodes, with which
+    /// they are compared.
+    pub(crate) fn read(&self, log: &LogFile) -> Result<ReplaySource, String> {
+        let mut schedulers = self.policies();
+        schedulers.extend([Batch::Easy, Batch::EasyShared].map(Scheduler::Batch));
+        input::read(log, &schedulers)
     }
 
     /// Draws how jobs can move of which the file does not say it.
@@ -150,7 +157,7 @@ impl Replay {
     /// One line: what [`ReplayOptions::check`] refuses, the file cannot be read, or a simulation fails.
     pub fn new(file: &Path, strict: bool, options: &ReplayOptions) -> Result<Self, String> {
         options.check()?;
-        let mut source = source::read_file(&options.file(file, strict))?;
+        let mut source = options.read(&options.file(file, strict))?;
         options.draw(&options.run.mobility, &mut source.trace);
         let schedules = schedule::all(file, options, &source)?;
         let first = schedules.iter().position(ReplaySchedule::is_dfrs);

@@ -19,7 +19,7 @@ use dfrs_sim::trace::sacct::{Site, SiteGpus};
 use dfrs_sim::{MobilityShares, Scheduler};
 use serde::Serialize;
 
-use crate::input::source::{self, ReplaySource};
+use crate::input::{LogFile, ReplaySource};
 use crate::replay::ReplayOptions;
 use groups::TrialGroup;
 use rows::TrialGroupRows;
@@ -101,10 +101,10 @@ impl SiteTrial {
     pub fn new(file: &Path, strict: bool, options: &TrialOptions) -> Result<Self, String> {
         let policy = options.policy()?;
         let replay = &options.replay;
-        let mut source = source::read_file(&replay.file(file, strict))?;
-        if let Some(cpus) = options.node_cpus {
-            source.trace.count_cpus(cpus);
-        }
+        let mut source = replay.read(&LogFile {
+            node_cpus: options.node_cpus,
+            ..replay.file(file, strict)
+        })?;
         replay.draw(&replay.run.mobility, &mut source.trace);
         let on_top = |trace: &mut Trace| replay.draw(&options.mobility_on_top, trace);
         let settings = replay.settings(&source);

@@ -1,63 +1,63 @@
-//! What is replayed, from whatever file.
+//! The jobs of a file, whatever its kind.
 
-pub mod accounting;
+mod accounting;
 mod journal;
 mod kind;
 mod left_out;
-mod replay_file;
 mod replay_source;
 mod trace;
 
-use std::fmt::Write;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use dfrs_sim::trace::decompressed;
 
+use super::log_file::{LogFile, LogPurpose};
 use crate::runs::progress;
+use kind::{SourceKind, kind};
 
-pub use kind::{SourceKind, kind, trace_error_text};
 pub use left_out::LeftOutCount;
-pub use replay_file::ReplayFile;
 pub use replay_source::{JournalFacts, ReplaySource};
 
-/// What files that are no traces are called.
-pub const DUMP: &str = "a dump of sacct";
-const JOURNAL: &str = "a journal";
-
-/// Reads the file, whatever it is.
-pub fn read_file(wanted: &ReplayFile) -> Result<ReplaySource, String> {
-    let file = wanted.file.display();
-    let mut input = open_all(wanted.earlier, wanted.file)?;
-    let kind = kind(&mut input).map_err(|error| format!("{file}: {error}"))?;
-    let no_swf = |what| wanted.model.for_no_swf(what);
-    let no_dump = |mut source: ReplaySource| {
-        wanted.site.for_no_dump(source.kind)?;
-        if let Some(note) = wanted.site.note_for_no_dump() {
-            let _ = writeln!(source.warnings, "{file}: note: {note}"); // a String takes all
+/// Reads the file, which is opened once: there is nothing before the first line of a pipe.
+pub fn read_file(log: &LogFile) -> Result<ReplaySource, String> {
+    let in_file = |error| format!("{}: {error}", log.file.display());
+    let mut input = open_all(log.earlier, log.file)?;
+    let kind = kind(&mut input).map_err(in_file)?;
+    let is_dump = kind == SourceKind::Dump;
+    let no_swf = |what| log.model.for_no_swf(what);
+    let source = match (kind, log.purpose) {
+        // A journal is a record of what happened, taken only to be compared with it.
+        (SourceKind::Journal, LogPurpose::Simulation) => {
+            Err("is a journal of slurm-dfrs, no trace; dfrs replay takes it".to_owned())
         }
-        Ok(source)
-    };
-    let source = match kind {
-        SourceKind::Journal => no_swf(JOURNAL)
-            .and_then(|()| journal::read(wanted, input))
-            .and_then(no_dump),
-        SourceKind::Dump => {
-            let site = (wanted.site, wanted.nodes);
-            no_swf(DUMP).and_then(|()| accounting::read(wanted.file, input, site, wanted.strict))
+        (SourceKind::Journal, LogPurpose::Replay) => {
+            no_swf("a journal").and_then(|()| journal::read(log, input))
         }
-        SourceKind::Trace => trace::read(wanted, input).and_then(no_dump),
+        (SourceKind::Dump, _) => {
+            no_swf("a dump of sacct").and_then(|()| accounting::read(log, input))
+        }
+        (SourceKind::Trace, _) => trace::read(log, input),
     };
-    let mut source = source.map_err(|error| format!("{file}: {error}"))?;
-    source.refuse_overload(wanted)?;
-    source.drop_unschedulable(wanted)?;
-    source.report_left_out(wanted.file);
+    let mut source = source.map_err(in_file)?;
+    if !is_dump {
+        log.site.for_no_dump(source.kind).map_err(in_file)?;
+        if let Some(note) = log.site.note_for_no_dump() {
+            source.warn(log.file, &format!("note: {note}"));
+        }
+        if let Some(cpus) = log.node_cpus {
+            source.trace.count_cpus(cpus);
+        }
+    }
     Ok(source)
 }
 
 /// The parts of a journal as one, or the one file that there is.
 fn open_all(earlier: &[PathBuf], last: &Path) -> Result<Box<dyn BufRead>, String> {
     let mut whole = open(last)?;
+    if earlier.is_empty() {
+        return Ok(whole);
+    }
     let mut next = (last, first_event_time(&mut whole));
     for part in earlier.iter().rev() {
         let mut input = open(part)?;
@@ -89,7 +89,7 @@ fn first_event_time(input: &mut impl BufRead) -> Option<f64> {
 }
 
 /// The file, decompressed where it has to be. On a terminal it is shown how far it is read.
-pub fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
+fn open(path: &Path) -> Result<Box<dyn BufRead>, String> {
     let file = path.display();
     let opened = dfrs_sim::trace::open(path).map_err(|error| {
         format!("{file}: cannot be opened: {error}; check the path and its permissions")

@@ -11,8 +11,7 @@ use dfrs_sim::trace::Trace;
 use dfrs_sim::{HeldByOthers, Scheduler, SimSettings, simulate_beside};
 
 use super::ReplayOptions;
-use crate::input::source::{self, LeftOutCount, ReplayFile, ReplaySource};
-use crate::input::{self, SiteOptions, TraceSource};
+use crate::input::{self, LeftOutCount, LogFile, LogPurpose, ReplaySource};
 use crate::show::{number, percent, significant};
 use crate::sim::beside::{UsedWithin, check_pair};
 use crate::sim::results;
@@ -33,22 +32,24 @@ pub fn run(
     let site = options.site.for_others();
     // Jobs with other devices hold CPUs and memory, too.
     let log_site = site.keeping_gres();
-    let source = source::read_file(&ReplayFile {
+    let source = options.read(&LogFile {
         site: &log_site,
         ..options.file(log, strict)
     })?;
     let held = held(log, &source)?;
     let schedulers: Vec<Scheduler> = policies.iter().cloned().map(Scheduler::Dfrs).collect();
-    let own_source = own_source(own, strict, (options, &site), &source);
-    let mut input = input::read(&own_source, &schedulers)?;
-    let both = [
-        (source.is_dump(), &source.trace),
-        (input.is_dump, &input.trace),
-    ];
-    check_pair(both, &options.site, "the log")
+    let own_log = LogFile {
+        purpose: LogPurpose::Simulation,
+        nodes: Some(source.nodes),
+        node_cpus: Some(whole_cpus(&source)),
+        site: &site,
+        ..options.file(own, strict)
+    };
+    let mut input = input::read(&own_log, &schedulers)?;
+    check_pair([&source, &input], &options.site, "the log")
         .map_err(|error| format!("{}: {error}", own.display()))?;
     options.draw(&options.run.mobility, &mut input.trace);
-    let mut notes = source.warnings.clone() + &input.notes;
+    let mut notes = source.warnings.clone() + &input.warnings;
     if shift_into(&mut input.trace, held.window()) {
         let file = own.display();
         let _ = writeln!(
@@ -96,27 +97,15 @@ fn held(log: &Path, source: &ReplaySource) -> Result<HeldByOthers, String> {
     Ok(HeldByOthers::recorded(&source.trace, records, source.nodes))
 }
 
-fn own_source<'a>(
-    own: &'a Path,
-    strict: bool,
-    (options, site): (&'a ReplayOptions, &'a SiteOptions),
-    source: &ReplaySource,
-) -> TraceSource<'a> {
+/// CPUs of a node.
+fn whole_cpus(source: &ReplaySource) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a number of CPUs, at least 1"
     )]
-    let node_cpus = source.node_cpus.max(1.0) as u32;
-    TraceSource {
-        trace: own,
-        nodes: Some(source.nodes),
-        model: options.model,
-        site,
-        strict,
-        period: options.run.period,
-        node_cpus,
-    }
+    let cpus = source.node_cpus.max(1.0) as u32;
+    cpus
 }
 
 /// Has jobs come from the beginning of the window on, if none comes within it. Returns whether they did not.

@@ -3,7 +3,7 @@
 use dfrs_sim::trace::TraceJob;
 
 use super::timeline::memory;
-use crate::input::source::ReplaySource;
+use crate::input::ReplaySource;
 use crate::summary::{mean, quantile, sorted};
 
 /// A job is better or worse off if it is done more than so many seconds sooner or later than

@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 
 use super::ReplayOptions;
 use super::timeline::{TimeBinning, Timeline, TimelineBuilder};
-use crate::input::source::ReplaySource;
+use crate::input::ReplaySource;
 use crate::runs::progress;
 
 /// What became of the jobs.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::schedule::{self, ReplaySchedule};
 use super::{PENALTY, ReplayOptions};
-use crate::input::source::{self, JournalFacts, ReplayFile, ReplaySource};
+use crate::input::{JournalFacts, LeftOutCount, LogFile, ReplaySource};
 use crate::summary::{mean, quantile, sorted};
 
 /// Fewer jobs than these say nothing.
@@ -82,7 +82,7 @@ pub fn compare(
 ) -> Result<ShadowComparison, String> {
     let mut options = ReplayOptions::of_journal(&config.policy, mobility(config))?;
     options.run.penalty = move_cost(config);
-    let mut source = source::read_file(&ReplayFile {
+    let mut source = options.read(&LogFile {
         earlier,
         ..options.file(journal, false)
     })?;
@@ -152,7 +152,7 @@ fn swap(config: &Config, source: &ReplaySource) -> Bytes {
 
 fn left_out(source: &ReplaySource) -> Vec<ShadowLeftOut> {
     let all = source.left_out.iter().cloned();
-    let jobs = |one: source::LeftOutCount| ShadowLeftOut {
+    let jobs = |one: LeftOutCount| ShadowLeftOut {
         why: one.why,
         jobs: one.count,
     };

@@ -2,7 +2,7 @@
 
 use super::Replay;
 use super::compare::Shift;
-use crate::input::source::ReplaySource;
+use crate::input::ReplaySource;
 use crate::show::{aligned, duration, number, percent, sentence};
 use crate::summary::{mean, quantile, share, sorted};
 

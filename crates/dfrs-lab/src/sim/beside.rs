@@ -1,14 +1,12 @@
 //! Runs on what jobs of other partitions leave of the same nodes.
 
-use std::path::Path;
-
 use dfrs_core::{Span, Time};
 use dfrs_proto::journal::JournalEvent;
 use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep};
-use dfrs_sim::trace::Trace;
+use dfrs_sim::trace::NODE_CPUS;
 use dfrs_sim::{Batch, HeldByOthers, Scheduler, SimSettings};
 
-use crate::input::{self, Input, SiteOptions, TraceSource};
+use crate::input::{self, LogFile, ReplaySource, SiteOptions};
 
 /// Reads the others' jobs and runs them alone; also returns what users should know, a line each.
 /// The trace and the policies are what is to run beside them; the options are those of dumps, of which one file has
@@ -18,9 +16,9 @@ use crate::input::{self, Input, SiteOptions, TraceSource};
 ///
 /// One line: a policy is of no use beside others, or the file is no such trace.
 pub fn read(
-    source: &TraceSource,
+    log: &LogFile,
     settings: &SimSettings,
-    (own, policies): (&Input, &[Scheduler]),
+    (own, policies): (&ReplaySource, &[Scheduler]),
     site: &SiteOptions,
 ) -> Result<(HeldByOthers, String), String> {
     let easy = Scheduler::Batch(Batch::EasyShared);
@@ -33,31 +31,30 @@ pub fn read(
             batch.name()
         ));
     }
-    let others = input::read(source, &[easy])?;
-    let both = [(own.is_dump, &own.trace), (others.is_dump, &others.trace)];
-    check_pair(both, site, "the file of --beside")
-        .map_err(|error| format!("{}: {error}", source.trace.display()))?;
-    let held = HeldByOthers::run(&others.trace, settings)
-        .map_err(|error| format!("{}: {error}", source.trace.display()))?;
-    let notes = others.notes + &note(source, &held, settings.nodes);
+    let others = input::read(log, &[easy])?;
+    let in_file = |error: String| format!("{}: {error}", log.file.display());
+    check_pair([own, &others], site, "the file of --beside").map_err(in_file)?;
+    let held =
+        HeldByOthers::run(&others.trace, settings).map_err(|error| in_file(error.to_string()))?;
+    let notes = others.warnings + &note(log, &held, settings.nodes);
     Ok((held, notes))
 }
 
-/// Refuses options of dumps where none of two files is one, and GPUs that both use. Of each file: whether it is a dump,
-/// and its jobs. `other`: what the first of them is to its user.
+/// Refuses options of dumps where none of two files is one, and GPUs that both use. `other`: what
+/// the first of them is to its user.
 ///
 /// # Errors
 ///
 /// One line without the file's name.
 pub(crate) fn check_pair(
-    files: [(bool, &Trace); 2],
+    files: [&ReplaySource; 2],
     site: &SiteOptions,
     other: &str,
 ) -> Result<(), String> {
-    if files.iter().all(|(is_dump, _)| !is_dump) {
+    if files.iter().all(|file| !file.is_dump()) {
         site.for_no_dump(&format!("a trace (SWF or CSV), as {other},"))?;
     }
-    if files.iter().all(|(_, trace)| trace.has_gpus()) {
+    if files.iter().all(|file| file.trace.has_gpus()) {
         return Err(
             "--beside knows no GPUs that both use; leave out --gpus-per-node, or the column gpus of one of the traces"
                 .into(),
@@ -67,15 +64,14 @@ pub(crate) fn check_pair(
 }
 
 /// What there is to use.
-fn note(source: &TraceSource, held: &HeldByOthers, nodes: u32) -> String {
+fn note(log: &LogFile, held: &HeldByOthers, nodes: u32) -> String {
     let (from, until) = held.window();
     let hours = until.since(from).seconds() / 3600.0;
-    let all = hours * f64::from(nodes) * f64::from(source.node_cpus);
+    let all = hours * f64::from(nodes) * f64::from(log.node_cpus.unwrap_or(NODE_CPUS));
     let idle = all * (1.0 - held.utilization());
-    let file: &Path = source.trace;
     format!(
         "{}: note: others' jobs: {} in {hours:.1} hours; of {all:.0} hours of CPUs {idle:.0} are idle\n",
-        file.display(),
+        log.file.display(),
         held.outcome().jobs.len(),
     )
 }

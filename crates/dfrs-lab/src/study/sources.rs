@@ -9,7 +9,7 @@ use dfrs_sim::trace::Trace;
 
 use super::file::Study;
 use super::options::StudyOptions;
-use crate::input::{self, Input, SwfModel};
+use crate::input::{self, LogFile, LogPurpose, ReplaySource, SwfModel};
 use crate::runs::digest;
 use crate::weeks;
 
@@ -114,7 +114,7 @@ impl TraceRef<'_> {
 pub struct TraceFiles(BTreeMap<String, ReadTrace>);
 
 struct ReadTrace {
-    input: Input,
+    input: ReplaySource,
     weeks: Vec<Trace>,
     digest: String,
 }
@@ -157,21 +157,23 @@ impl TraceFiles {
         if let Some(read) = self.0.get(&key) {
             return read.check(source);
         }
-        let wanted = input::TraceSource {
-            trace: path,
+        let log = LogFile {
+            file: path,
+            earlier: &[],
+            purpose: LogPurpose::Simulation,
             nodes: *nodes,
+            node_cpus: Some(options.sim_options.node_cpus()),
             model: *model,
             site: &options.site,
             strict: false,
-            period: options.sim_options.period(),
-            node_cpus: options.sim_options.node_cpus(),
         };
+        let period = options.sim_options.period();
         let policies: Vec<Scheduler> = study
             .policies
             .iter()
-            .map(|asked| asked.policy.clone())
+            .map(|asked| asked.at(period))
             .collect();
-        let input = input::read(&wanted, &policies)?;
+        let input = input::read(&log, &policies)?;
         let weeks = match source.trace_ref {
             TraceRef::Week(..) => weeks::split(&input.trace),
             _ => Vec::new(),
@@ -191,7 +193,7 @@ impl TraceFiles {
     /// What people should know about them.
     pub fn notes(&self) -> String {
         let mut notes: Vec<&str> = Vec::new();
-        for line in self.0.values().flat_map(|read| read.input.notes.lines()) {
+        for line in self.0.values().flat_map(|read| read.input.warnings.lines()) {
             if !notes.contains(&line) {
                 notes.push(line);
             }

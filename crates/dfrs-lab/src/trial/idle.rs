@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::groups::TrialGroup;
 use super::worlds::OnTop;
-use crate::input::source::ReplaySource;
+use crate::input::ReplaySource;
 
 /// CPU while jobs were submitted: from the first submission to the last.
 #[derive(Clone, Debug, PartialEq, Serialize)]

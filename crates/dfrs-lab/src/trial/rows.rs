@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::groups::TrialGroup;
 use super::worlds::{TrialWorld, Worlds};
-use crate::input::source::ReplaySource;
+use crate::input::ReplaySource;
 use crate::replay::compare::Shift;
 use crate::summary::{mean, quantile, share, sorted};
 

@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 
 use super::groups::TrialGroup;
 use super::idle::{self, IdleCpu};
-use crate::input::source::ReplaySource;
+use crate::input::ReplaySource;
 use crate::replay::schedule;
 use crate::runs::progress;
 use crate::sim::beside::UsedWithin;

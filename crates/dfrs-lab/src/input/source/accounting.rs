@@ -1,7 +1,6 @@
 //! From a dump of sacct.
 
 use std::io::BufRead;
-use std::path::Path;
 
 use dfrs_core::Bytes;
 use dfrs_sim::trace::most_at_once;
@@ -9,45 +8,49 @@ use dfrs_sim::trace::sacct::{
     Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, Site, SiteTrace, read_dump, to_trace,
 };
 
-use super::replay_source::{DUMP_KIND, ReplaySource};
-use crate::input::site::SiteOptions;
+use super::replay_source::{DUMP_KIND, ReplaySource, recorded};
+use crate::input::log_file::{LogFile, LogPurpose};
 use crate::show::{TimeBase, of_jobs, percent, sentence_about, significant};
 
-/// The dump, which `file` names to people, of a site with so many nodes.
-pub fn read(
-    file: &Path,
-    input: impl BufRead,
-    (options, nodes): (&SiteOptions, Option<u32>),
-    strict: bool,
-) -> Result<ReplaySource, String> {
-    let site = options.site(nodes)?;
-    let rules = options.rules();
-    let dump = read_dump(input, strict).map_err(|error| error.to_string())?;
+/// The dump, as jobs with a task on each node that they had.
+pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, String> {
+    let file = log.file;
+    let site = log.site.site(log.nodes)?;
+    let rules = log.site.rules();
+    let dump = read_dump(input, log.strict).map_err(|error| error.to_string())?;
     if rules.memory == MemoryRule::Measured && !dump.has_memory {
         return Err("has no column MaxRSS, which --memory measured needs; add it to --format, or leave out --memory".into());
     }
     let taken = to_trace(&dump, &site, &rules);
-    refuse_left_out(&taken, strict)?;
+    refuse_left_out(&taken, log.strict)?;
     let jobs = taken.trace.jobs.len();
     let assumed = assumptions(&dump, &rules, &taken.assumed, jobs);
     let too_many = too_many_cpus(&taken, site.nodes, site.cpus_per_node);
-    let as_it_was = taken.trace.recorded_schedule();
+    // A comparison of schedulers gives all the same jobs, a replay gives each what it would make of
+    // them: batch schedulers count CPUs, and DFRS's caps hold jobs to theirs.
+    let (batch, capped) = match log.purpose {
+        LogPurpose::Simulation => (None, Vec::new()),
+        LogPurpose::Replay => {
+            let all_cpus = site.nodes.saturating_mul(site.cpus_per_node);
+            (Some((taken.by_cpus, all_cpus)), taken.capped)
+        }
+    };
     let mut source = ReplaySource {
         kind: DUMP_KIND,
         batch_unit: "CPUs, wherever they are free (a job's memory counts as the CPUs that go with it)",
-        batch: (taken.by_cpus, site.nodes.saturating_mul(site.cpus_per_node)),
+        batch,
         nodes: site.nodes,
         node_cpus: f64::from(site.cpus_per_node),
         node_memory: Some(bytes(site.memory_per_node)),
         cpus: taken.cpus.iter().copied().map(f64::from).collect(),
-        as_it_was: as_it_was.map(|records| ("as it was".to_owned(), records)),
+        as_it_was: recorded(log.purpose, &taken.trace),
         trace: taken.trace,
         clock: if dump.unix_time {
             TimeBase::Utc
         } else {
             TimeBase::Local
         },
-        capped: taken.capped,
+        capped,
         assumed,
         ..ReplaySource::default()
     };

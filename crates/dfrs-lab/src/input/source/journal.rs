@@ -12,8 +12,8 @@ use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalReader, Pl
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-use super::replay_file::ReplayFile;
 use super::replay_source::{JournalFacts, ReplaySource};
+use crate::input::log_file::LogFile;
 use crate::show::{TimeBase, number, sentence_about};
 use gpus::{JournalGpus, has_others};
 use job::JournalJob;
@@ -21,14 +21,14 @@ use job::JournalJob;
 /// Times of live journals are UNIX seconds; no simulated one lasts until 1990.
 const LIVE_FROM: f64 = 631_152_000.0;
 
-pub(super) fn read(wanted: &ReplayFile, input: impl BufRead) -> Result<ReplaySource, String> {
+pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, String> {
     let mut lives = JournalJobs::default();
     let mut reader = JournalReader::new(input);
     for event in &mut reader {
         let (line, event) = event.map_err(|error| format!("line {}: {error}", error.line()))?;
         if let Err(what) = lives.take(event) {
             let what = format!("line {line}: {what}");
-            if wanted.strict {
+            if log.strict {
                 return Err(format!(
                     "{what}; dfrs check says more, or leave out --strict"
                 ));
@@ -38,8 +38,8 @@ pub(super) fn read(wanted: &ReplayFile, input: impl BufRead) -> Result<ReplaySou
     }
     let shape = NodeShape::of(&lives.platform)
         .ok_or("has no platform, or one without nodes; dfrs check says more")?;
-    let nodes = wanted.nodes.unwrap_or(shape.count);
-    lives.into_source(wanted, &shape, nodes)
+    let nodes = log.nodes.unwrap_or(shape.count);
+    lives.into_source(log, &shape, nodes)
 }
 
 /// The node that represents all.
@@ -163,7 +163,7 @@ impl JournalJobs {
 
     fn into_source(
         self,
-        wanted: &ReplayFile,
+        log: &LogFile,
         shape: &NodeShape,
         nodes: u32,
     ) -> Result<ReplaySource, String> {
@@ -190,7 +190,7 @@ impl JournalJobs {
                 Err(what) => misfits.push(format!("job {} {what}", life.id)),
             }
         }
-        if let (true, Some(first)) = (wanted.strict, misfits.first()) {
+        if let (true, Some(first)) = (log.strict, misfits.first()) {
             return Err(format!("{first}; leave out --strict to skip such jobs"));
         }
         jobs.sort_by_key(|(job, ..)| job.submit);
@@ -215,13 +215,13 @@ impl JournalJobs {
         }
         let mut source = ReplaySource {
             kind: "a journal of slurm-dfrs",
-            batch: (
+            batch: Some((
                 Trace {
                     jobs: by_cpus.collect(),
                     ..Trace::default()
                 },
                 nodes.saturating_mul(whole_cpus),
-            ),
+            )),
             batch_unit: if whole_cpus == 1 {
                 "nodes, one for each task"
             } else {
@@ -260,7 +260,7 @@ impl JournalJobs {
             source.assumed.push(format!("The journal does not know the run time of {} jobs: the progress that they made counts.", number(measured)));
         }
         source.assumed.push("In the curve of the CPU in use, as it was takes each job as if it had run from its first start at full speed.".into());
-        let file = wanted.file;
+        let file = log.file;
         for caution in cautions(&source.trace, with_other_devices) {
             source.caution(file, Some(caution));
         }

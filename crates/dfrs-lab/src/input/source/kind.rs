@@ -3,18 +3,11 @@
 use std::io::BufRead;
 
 use dfrs_sim::trace::sacct::names_columns;
-use dfrs_sim::trace::{TRACES, TraceError, foreign_text};
+use dfrs_sim::trace::{TRACES, foreign_text};
 
-const OR_A_DUMP: &str = ", or a dump of sacct --parsable2 with its header (docs/replay.md)";
-
-/// What is wrong with a trace, where a dump of sacct would do as well.
-pub fn trace_error_text(error: &TraceError) -> String {
-    let more = match error {
-        TraceError::Empty(_) => OR_A_DUMP,
-        _ => "",
-    };
-    format!("{error}{more}")
-}
+/// What is read beside traces.
+pub(super) const OR_A_DUMP: &str =
+    ", or a dump of sacct --parsable2 with its header (docs/replay.md)";
 
 /// The kinds of files that are distinguished before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

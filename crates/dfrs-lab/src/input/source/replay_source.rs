@@ -1,4 +1,4 @@
-//! What is replayed, and what of its file is not.
+//! The jobs of a file, and what of it is left out.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,17 +10,21 @@ use dfrs_sim::trace::{Trace, TraceJob};
 use dfrs_sim::{Batch, Cost, JobRecord, Scheduler, never_fits};
 
 use super::left_out::{self, LeftOutCount};
-use super::replay_file::ReplayFile;
+use crate::input::log_file::{LogFile, LogPurpose};
 use crate::overload;
 use crate::show::TimeBase;
 
 /// How many of the things that were left out are reported one by one.
-const MAX_REPORTED: usize = 10;
+const MAX_REPORTED: usize = 20;
 
-/// The most load of a file on a machine. Above it, the machine is not the one on which the jobs
+/// The most load of a file that is replayed. Above it, the machine is not the one on which the jobs
 /// ran. Small files, which are looked at less often than this, are replayed on any.
 const MAX_LOAD: f64 = 1.5;
 const MIN_JOB_VISITS: f64 = 1e7;
+
+/// How often a simulation on any machine may look at a job because it is too small: that takes some
+/// ten minutes.
+const MAX_JOB_VISITS: f64 = 2e9;
 
 /// What a dump of sacct is, for people.
 pub const DUMP_KIND: &str = "a dump of Slurm's accounting";
@@ -34,7 +38,16 @@ pub struct JournalFacts {
     pub by_others: bool,
 }
 
-/// What is replayed.
+/// What happened, by name, if it is asked for and the trace says it of all jobs.
+pub fn recorded(purpose: LogPurpose, trace: &Trace) -> Option<(String, Vec<JobRecord>)> {
+    let records = match purpose {
+        LogPurpose::Simulation => None,
+        LogPurpose::Replay => trace.recorded_schedule(),
+    };
+    records.map(|records| ("as it was".to_owned(), records))
+}
+
+/// The jobs of a file that are simulated, and what it says of them besides.
 #[derive(Default)]
 pub struct ReplaySource {
     /// What the file is, for people.
@@ -42,8 +55,8 @@ pub struct ReplaySource {
     /// The jobs as DFRS and batch schedulers that share nodes get them.
     pub trace: Trace,
     /// The same jobs in the same order, for batch schedulers that share no nodes, and the number of
-    /// their nodes.
-    pub batch: (Trace, u32),
+    /// their nodes; none: they get those of all others.
+    pub batch: Option<(Trace, u32)>,
     /// What batch schedulers count, for people.
     pub batch_unit: &'static str,
     /// Number of nodes.
@@ -58,11 +71,11 @@ pub struct ReplaySource {
     pub capped: Vec<Span>,
     /// What a journal says of each job besides, in the same order; empty if the file is none.
     pub journal_facts: Vec<JournalFacts>,
-    /// What happened, by name, in the same order; none if the file does not say.
+    /// What happened, by name, in the same order; none if the file does not say, or is not asked.
     pub as_it_was: Option<(String, Vec<JobRecord>)>,
     /// What times of the file mean.
     pub clock: TimeBase,
-    /// What is not replayed.
+    /// What is not simulated.
     pub left_out: Vec<LeftOutCount>,
     /// What jobs did that no simulation here does, in sentences; the sentences are among what was
     /// assumed, too.
@@ -119,9 +132,9 @@ impl ReplaySource {
 
     /// The jobs as this batch scheduler gets them, and the number of its nodes.
     pub fn for_batch(&self, batch: Batch) -> (&Trace, u32) {
-        match batch.shares_nodes() {
-            true => (&self.trace, self.nodes),
-            false => (&self.batch.0, self.batch.1),
+        match &self.batch {
+            Some((trace, nodes)) if !batch.shares_nodes() => (trace, *nodes),
+            _ => (&self.trace, self.nodes),
         }
     }
 
@@ -137,10 +150,15 @@ impl ReplaySource {
         last.map_or(Time::default(), |job| job.submit)
     }
 
+    /// Adds a line for standard error.
+    pub(in crate::input) fn warn(&mut self, file: &Path, what: &str) {
+        let _ = writeln!(self.warnings, "{}: {what}", file.display()); // a String takes all
+    }
+
     /// Reports the note, if there is one, on standard error and on the page.
     pub(super) fn note(&mut self, file: &Path, what: Option<String>) {
         let Some(what) = what else { return };
-        let _ = writeln!(self.warnings, "{}: note: {what}", file.display()); // a String takes all
+        self.warn(file, &format!("note: {what}"));
         self.assumed.push(what);
     }
 
@@ -156,11 +174,10 @@ impl ReplaySource {
         if count == 0 {
             return;
         }
-        let file = file.display();
         for what in first.iter().take(MAX_REPORTED) {
-            let _ = writeln!(self.warnings, "{file}: {what}"); // a String takes all
+            self.warn(file, what);
         }
-        let _ = writeln!(self.warnings, "{file}: left out, {why}: {count}");
+        self.warn(file, &format!("left out, {why}: {count}"));
         self.left_out.push(LeftOutCount {
             why: why.into(),
             count,
@@ -182,14 +199,14 @@ impl ReplaySource {
         }
     }
 
-    /// The jobs that are replayed, and the time of all CPUs that they had in seconds.
+    /// The jobs that are left, and the time of all CPUs that they had in seconds.
     fn kept(&self) -> (usize, f64) {
         let jobs = self.trace.jobs.iter().zip(&self.cpus);
         let core_seconds = jobs.map(|(job, cpus)| job.runtime.seconds() * cpus).sum();
         (self.trace.jobs.len(), core_seconds)
     }
 
-    /// What part of the work is not replayed, in a sentence; none if all that ran and ended is.
+    /// What part of the work is left out, in a sentence; none if all that ran and ended is.
     pub fn summary_of_left_out(&self) -> Option<String> {
         left_out::summary(&self.left_out, self.kept())
     }
@@ -206,67 +223,77 @@ impl ReplaySource {
     /// Reports all that is left out, at the end of the reading.
     pub fn report_left_out(&mut self, file: &Path) {
         if let Some(summary) = self.summary_of_left_out() {
-            let _ = writeln!(self.warnings, "{}: {summary}", file.display()); // a String takes all
+            self.warn(file, &summary);
         }
     }
 
-    /// Leaves out jobs that cannot run under one of the schedulers; all get the same jobs.
-    pub(super) fn drop_unschedulable(&mut self, wanted: &ReplayFile) -> Result<(), String> {
-        let file = wanted.file;
-        let easy = Scheduler::Batch(Batch::Easy);
-        let shared = Scheduler::Batch(Batch::EasyShared);
-        let policies = &wanted.policies;
+    /// Why one of these schedulers can never start the job at this position; none if all can.
+    fn never_fits(&self, position: usize, schedulers: &[Scheduler]) -> Option<String> {
+        schedulers.iter().find_map(|scheduler| {
+            let (trace, nodes) = match scheduler {
+                Scheduler::Batch(batch) => self.for_batch(*batch),
+                Scheduler::Dfrs(_) => (&self.trace, self.nodes),
+            };
+            never_fits(&trace.jobs[position], scheduler, nodes, trace.gpu_nodes)
+        })
+    }
+
+    /// Leaves out jobs that one of the schedulers can never start, so that all get the same jobs.
+    pub(in crate::input) fn drop_unschedulable(
+        &mut self,
+        log: &LogFile,
+        schedulers: &[Scheduler],
+    ) -> Result<(), String> {
+        let nodes = self.nodes;
         let mut keep = Vec::with_capacity(self.trace.jobs.len());
         let mut dropped = Vec::new();
         let mut core_seconds = 0.0;
-        let jobs = self.trace.jobs.iter().zip(&self.batch.0.jobs);
-        for ((job, by_batch), cpus) in jobs.zip(&self.cpus) {
-            let fits_never = |policy| never_fits(job, policy, self.nodes, self.trace.gpu_nodes);
-            let why = policies
-                .iter()
-                .find_map(|policy| match policy {
-                    // As all that share no nodes, it has the jobs of EASY.
-                    Scheduler::Batch(batch) if !batch.shares_nodes() => None,
-                    _ => fits_never(policy),
-                })
-                .or_else(|| never_fits(by_batch, &easy, self.batch.1, None))
-                .or_else(|| fits_never(&shared));
+        for (position, job) in self.trace.jobs.iter().enumerate() {
+            let why = self.never_fits(position, schedulers);
             keep.push(why.is_none());
-            if why.is_some() {
-                core_seconds += cpus * job.runtime.seconds();
+            if let Some(why) = why {
+                core_seconds += self.cpus[position] * job.runtime.seconds();
+                dropped.push(format!(
+                    "job {} does not fit on {nodes} nodes ({why})",
+                    job.id
+                ));
             }
-            dropped.extend(why.map(|why| format!("job {} ({why})", job.id)));
         }
-        if let (true, Some(first)) = (wanted.strict, dropped.first()) {
+        if let (true, Some(first)) = (log.strict, dropped.first()) {
             return Err(format!(
-                "{}: {first} does not fit on {} nodes; use more nodes, or leave out --strict to skip such jobs",
-                file.display(),
-                self.nodes
+                "{first}; use more nodes, or leave out --strict to skip such jobs"
             ));
         }
         if !dropped.is_empty() {
             self.retain(&keep);
         }
-        let why = format!("jobs that do not fit on {} nodes", self.nodes);
-        self.leave_out_ran(file, &why, core_seconds, &dropped);
-        if self.trace.jobs.is_empty() {
-            return Err(format!("{}: no job is left to replay", file.display()));
+        match (self.trace.jobs.is_empty(), dropped.is_empty()) {
+            (true, true) => return Err("no job is left to replay".into()),
+            (true, false) => return Err(format!("no job fits on {nodes} nodes; use more")),
+            (false, _) => {}
+        }
+        let why = format!("jobs that do not fit on {nodes} nodes");
+        // Jobs of a trace that are only simulated need not have run.
+        match log.purpose == LogPurpose::Replay || self.is_dump() {
+            true => self.leave_out_ran(log.file, &why, core_seconds, &dropped),
+            false => self.leave_out(log.file, &why, dropped.len(), &dropped),
         }
         Ok(())
     }
 
-    /// Refuses a machine that is far too small for the jobs.
-    pub(super) fn refuse_overload(&self, wanted: &ReplayFile) -> Result<(), String> {
-        let mut policies = wanted.policies.clone();
-        policies.push(Scheduler::Batch(Batch::Easy)); // gets no job that is too wide
+    /// Refuses a machine that is far too small for the jobs: any may be tried as long as that has an
+    /// end, but a replay is of the machine on which they ran.
+    pub(in crate::input) fn refuse_overload(
+        &self,
+        purpose: LogPurpose,
+        schedulers: &[Scheduler],
+    ) -> Result<(), String> {
         let trace = self.for_dfrs(); // has the most work
-        let overload = overload::of(&trace, self.nodes, &policies, wanted.period);
-        match overload {
-            Some(overload) if overload.load > MAX_LOAD && overload.job_checks > MIN_JOB_VISITS => {
-                Err(format!("{}: {overload}", wanted.file.display()))
-            }
-            _ => Ok(()),
-        }
+        let refused = overload::of(&trace, self.nodes, schedulers).filter(|found| match purpose {
+            LogPurpose::Simulation => found.job_checks > MAX_JOB_VISITS,
+            LogPurpose::Replay => found.load > MAX_LOAD && found.job_checks > MIN_JOB_VISITS,
+        });
+        refused.map_or(Ok(()), |overload| Err(overload.to_string()))
     }
 
     fn retain(&mut self, keep: &[bool]) {
@@ -275,7 +302,9 @@ impl ReplaySource {
             all.retain(|_| *keep.next().unwrap_or(&true));
         }
         only(&mut self.trace.jobs, keep);
-        only(&mut self.batch.0.jobs, keep);
+        if let Some((batch, _)) = &mut self.batch {
+            only(&mut batch.jobs, keep);
+        }
         only(&mut self.cpus, keep);
         only(&mut self.capped, keep);
         only(&mut self.journal_facts, keep);

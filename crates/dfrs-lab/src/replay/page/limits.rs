@@ -2,8 +2,8 @@
 
 use dfrs_core::{RunTimeHint, Span};
 use dfrs_report::{Cell, Page, Table};
-use dfrs_sim::Cost;
 use dfrs_sim::trace::{NODE_MEMORY, Trace, TraceJob};
+use dfrs_sim::{Batch, Cost};
 
 use crate::replay::{Replay, ReplayOptions};
 use crate::show::{number, percent, sentence, significant};
@@ -27,7 +27,7 @@ pub fn add(page: &mut Page, options: &ReplayOptions, replay: &Replay) {
     };
     let mut assumed = vec![
         nodes,
-        format!("EASY is simulated on {} {}.", number(source.batch.1 as usize), source.batch_unit),
+        format!("EASY is simulated on {} {}.", number(source.for_batch(Batch::Easy).1 as usize), source.batch_unit),
         "EASY/shared keeps whole CPUs and memory on single nodes, as Slurm does where nodes are shared (CR_Core_Memory, OverSubscribe=NO).".into(),
         format!(
             "A job that was paused or moved makes no progress for {} s when it is back{}.",
