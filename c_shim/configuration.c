@@ -73,26 +73,10 @@ int dfrs_state_directory(char *out, size_t size)
 
 /* --- slurm.conf and cgroup.conf ---------------------------------------------------------------------- */
 
-/* Whether a comma-separated option list has this option. */
-static bool has_option(const char *options, const char *wanted)
-{
-	size_t length = strlen(wanted);
-
-	while (options && *options) {
-		size_t part = strcspn(options, ",");
-
-		if ((part == length) && !strncasecmp(options, wanted, length))
-			return true;
-		options += part;
-		options += (*options == ',');
-	}
-	return false;
-}
-
 /* Whether burst_buffer_dfrs.so is to keep Slurm's own schedulers from jobs of DFRS partitions. */
 static bool is_to_withhold(void)
 {
-	return has_option(slurm_conf.bb_type, "burst_buffer/dfrs") || has_option(slurm_conf.bb_type, "dfrs");
+	return dfrs_listed(slurm_conf.bb_type, "burst_buffer/dfrs") || dfrs_listed(slurm_conf.bb_type, "dfrs");
 }
 
 /* Whether it does. 22.05 loads it a moment after it has read its configuration. */
