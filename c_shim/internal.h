@@ -14,11 +14,18 @@ void dfrs_lock_read(void);
 void dfrs_unlock_read(void);
 void dfrs_lock_write(void);
 void dfrs_unlock_write(void);
-/* Gives the write locks back after a job was changed: if rc is no error, others see that, and it is saved
- * soon. Returns rc. */
-int dfrs_end_job_change(int rc);
-/* As dfrs_end_job_change(), where memory of the job's nodes was changed, too. */
-int dfrs_end_memory_change(int rc);
+/* What follows when a job was changed. */
+typedef enum {
+	DFRS_CHANGES_NOTHING, /* its record is as before */
+	DFRS_CHANGES_JOB, /* others see that */
+	DFRS_CHANGES_SAVED, /* and it is saved soon */
+	DFRS_CHANGES_MEMORY, /* and so is what its nodes have left */
+} dfrs_changes_t;
+/* Changes the job, whose details are there, under the write locks. Returns 0, or why it did not. */
+typedef int (*dfrs_job_change_t)(job_record_t *job, void *context);
+/* Changes one job; what `changes` says follows if that returned 0. Returns the same, or ESLURM_INVALID_JOB_ID: there is
+ * no such job. */
+int dfrs_change_job(uint32_t job_id, dfrs_changes_t changes, dfrs_job_change_t change, void *context);
 /* Between two pieces of long work under the lock: if it has been held for a few milliseconds, others
  * get it for a while. Nothing that was found before still holds then. */
 void dfrs_next_piece_read(void);

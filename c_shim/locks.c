@@ -187,26 +187,30 @@ void dfrs_unlock_write(void)
 	give_back(&write_locks, &writes);
 }
 
-int dfrs_end_job_change(int rc)
-{
-	if (!rc)
-		last_job_update = time(NULL);
-	dfrs_unlock_write();
-	if (!rc)
-		schedule_job_save();
-	return rc;
-}
-
-int dfrs_end_memory_change(int rc)
-{
-	if (!rc)
-		last_node_update = time(NULL);
-	return dfrs_end_job_change(rc);
-}
-
 uint64_t dfrs_lock_generation(void)
 {
 	return atomic_load_explicit(&turns, memory_order_relaxed);
+}
+
+/* --- a change of one job --------------------------------------------------------------------------------- */
+
+int dfrs_change_job(uint32_t job_id, dfrs_changes_t changes, dfrs_job_change_t change, void *context)
+{
+	job_record_t *job;
+	int rc = ESLURM_INVALID_JOB_ID;
+
+	dfrs_lock_write();
+	job = dfrs_find_job(job_id);
+	if (job && job->details)
+		rc = change(job, context);
+	if (!rc && (changes >= DFRS_CHANGES_JOB))
+		last_job_update = time(NULL);
+	if (!rc && (changes >= DFRS_CHANGES_MEMORY))
+		last_node_update = time(NULL);
+	dfrs_unlock_write();
+	if (!rc && (changes >= DFRS_CHANGES_SAVED))
+		schedule_job_save();
+	return rc;
 }
 
 /* --- slices -------------------------------------------------------------------------------------------- */

@@ -19,35 +19,42 @@ static void end_by_deadline(job_record_t *job)
 		job->end_time = job->end_time_exp = job->deadline;
 }
 
-static int change_suspension(uint32_t job_id, uint16_t operation)
+static int change_suspension(job_record_t *job, uint16_t operation)
 {
-	job_record_t *job;
-	int rc = ESLURM_INVALID_JOB_ID;
+	if (dfrs_is_changing(job))
+		return ESLURM_TRANSITION_STATE_NO_UPDATE;
+	return dfrs_suspend_operation(job->job_id, operation);
+}
 
-	dfrs_lock_write();
-	job = dfrs_find_job(job_id);
-	if (job && (operation == RESUME_JOB) && IS_JOB_SUSPENDED(job))
+static int suspend_job(job_record_t *job, void *context)
+{
+	return change_suspension(job, SUSPEND_JOB);
+}
+
+static int resume_job(job_record_t *job, void *context)
+{
+	int rc;
+
+	if (IS_JOB_SUSPENDED(job))
 		dfrs_preemption_forget(job);
-	if (job && job->details && dfrs_is_changing(job))
-		rc = ESLURM_TRANSITION_STATE_NO_UPDATE;
-	else if (job && job->details)
-		rc = dfrs_suspend_operation(job_id, operation);
-	if (!rc && (operation == RESUME_JOB))
-		end_by_deadline(job);
+	rc = change_suspension(job, RESUME_JOB);
+	if (rc)
+		return rc;
+	end_by_deadline(job);
 	/* Slurm has given it its priority again: it is on hold no longer, and a later suspension is an operator's. */
-	if (!rc && (operation == RESUME_JOB) && job->priority && dfrs_reason_is_hold(job))
+	if (job->priority && dfrs_reason_is_hold(job))
 		job->state_reason = WAIT_NO_REASON;
-	return dfrs_end_job_change(rc);
+	return SLURM_SUCCESS;
 }
 
 int dfrs_job_suspend(uint32_t job_id)
 {
-	return change_suspension(job_id, SUSPEND_JOB);
+	return dfrs_change_job(job_id, DFRS_CHANGES_SAVED, suspend_job, NULL);
 }
 
 int dfrs_job_resume(uint32_t job_id)
 {
-	return change_suspension(job_id, RESUME_JOB);
+	return dfrs_change_job(job_id, DFRS_CHANGES_SAVED, resume_job, NULL);
 }
 
 /* What job_suspend() has slurmctld send when a job is resumed. Sent once, even if a node does not
@@ -117,8 +124,6 @@ static host_t *hosts_of(const job_resources_t *resources, uint32_t *count)
 
 static int check_parkable(const job_record_t *job, bool may_run)
 {
-	if (!job)
-		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_SUSPENDED(job) && !(may_run && IS_JOB_RUNNING(job)))
 		return ESLURM_JOB_NOT_SUSPENDED;
 	if (!job->job_resrcs || !job->job_resrcs->node_bitmap || !job->job_resrcs->cpus ||
@@ -127,7 +132,13 @@ static int check_parkable(const job_record_t *job, bool may_run)
 	return SLURM_SUCCESS;
 }
 
-static int release(job_record_t *job, uint64_t *memory, uint32_t *count)
+/* Room for the memory of a job's hosts, and how much room that is; then how many hosts there are. */
+typedef struct {
+	uint64_t *memory;
+	uint32_t *count;
+} released_t;
+
+static int release(job_record_t *job, const released_t *out)
 {
 	uint32_t used;
 	host_t *hosts = hosts_of(job->job_resrcs, &used);
@@ -135,39 +146,43 @@ static int release(job_record_t *job, uint64_t *memory, uint32_t *count)
 
 	if (!hosts) {
 		rc = ENOMEM;
-	} else if (used > *count) {
+	} else if (used > *out->count) {
 		rc = ERANGE;
 	} else {
 		for (uint32_t i = 0; i < used; i++) {
 			uint64_t *allocated = &job->job_resrcs->memory_allocated[hosts[i].host];
 
 			dfrs_select_take_memory(hosts[i].node, *allocated);
-			memory[i] = *allocated;
+			out->memory[i] = *allocated;
 			*allocated = 0;
 		}
 	}
-	*count = used;
+	*out->count = used;
 	free(hosts);
 	return rc;
 }
 
+static int release_memory(job_record_t *job, void *context)
+{
+	int rc = check_parkable(job, false);
+
+	if (!rc)
+		rc = release(job, context);
+	if (rc)
+		return rc;
+	if (job->preempt_time)
+		queue_job_scheduler(); /* its memory is free for the job that preempts it */
+	dfrs_preemption_keep_off(job);
+	return SLURM_SUCCESS;
+}
+
 int dfrs_job_release_memory(uint32_t job_id, uint64_t *memory, uint32_t *count)
 {
-	job_record_t *job;
-	int rc;
+	released_t released = { .memory = memory, .count = count };
 
 	if (!memory || !count)
 		return EINVAL;
-	dfrs_lock_write();
-	job = dfrs_find_job(job_id);
-	rc = check_parkable(job, false);
-	if (!rc)
-		rc = release(job, memory, count);
-	if (!rc && job->preempt_time)
-		queue_job_scheduler(); /* its memory is free for the job that preempts it */
-	if (!rc)
-		dfrs_preemption_keep_off(job);
-	return dfrs_end_memory_change(rc);
+	return dfrs_change_job(job_id, DFRS_CHANGES_MEMORY, release_memory, &released);
 }
 
 /* Memory of a host after it was given back: no more than the node has, whose RealMemory may have
@@ -192,18 +207,25 @@ static bool fits(const job_resources_t *resources, const host_t *hosts, const ui
 	return true;
 }
 
-static int claim(job_record_t *job, const uint64_t *memory, uint32_t count)
+/* What a job's hosts are to get. */
+typedef struct {
+	const uint64_t *memory;
+	uint32_t count;
+} claim_t;
+
+static int claim(job_record_t *job, const claim_t *wanted)
 {
 	job_resources_t *resources = job->job_resrcs;
+	const uint64_t *memory = wanted->memory;
 	uint32_t used;
 	host_t *hosts = hosts_of(resources, &used);
 	int rc = SLURM_SUCCESS;
 
 	if (!hosts) {
 		rc = ENOMEM;
-	} else if (used != count) {
+	} else if (used != wanted->count) {
 		rc = ESLURM_INVALID_NODE_COUNT;
-	} else if (!fits(resources, hosts, memory, count)) {
+	} else if (!fits(resources, hosts, memory, used)) {
 		rc = ESLURM_NODES_BUSY;
 	} else {
 		for (uint32_t i = 0; i < used; i++) {
@@ -218,17 +240,18 @@ static int claim(job_record_t *job, const uint64_t *memory, uint32_t count)
 	return rc;
 }
 
+static int claim_memory(job_record_t *job, void *context)
+{
+	int rc = check_parkable(job, true);
+
+	return rc ? rc : claim(job, context);
+}
+
 int dfrs_job_claim_memory(uint32_t job_id, const uint64_t *memory, uint32_t count)
 {
-	job_record_t *job;
-	int rc;
+	claim_t wanted = { .memory = memory, .count = count };
 
 	if (!memory)
 		return EINVAL;
-	dfrs_lock_write();
-	job = dfrs_find_job(job_id);
-	rc = check_parkable(job, true);
-	if (!rc)
-		rc = claim(job, memory, count);
-	return dfrs_end_memory_change(rc);
+	return dfrs_change_job(job_id, DFRS_CHANGES_MEMORY, claim_memory, &wanted);
 }

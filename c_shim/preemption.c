@@ -62,18 +62,15 @@ void dfrs_preemption_keep_off(job_record_t *job)
 		job->end_time = MAX(job->end_time, time(NULL) + YEAR);
 }
 
+static int keep_off(job_record_t *job, void *context)
+{
+	if (!IS_JOB_SUSPENDED(job))
+		return ESLURM_JOB_NOT_SUSPENDED;
+	dfrs_preemption_keep_off(job);
+	return SLURM_SUCCESS;
+}
+
 int dfrs_job_forget_preemption(uint32_t job_id)
 {
-	job_record_t *job;
-	int rc = ESLURM_INVALID_JOB_ID;
-
-	dfrs_lock_write();
-	job = dfrs_find_job(job_id);
-	if (job && !IS_JOB_SUSPENDED(job)) {
-		rc = ESLURM_JOB_NOT_SUSPENDED;
-	} else if (job) {
-		dfrs_preemption_keep_off(job);
-		rc = SLURM_SUCCESS;
-	}
-	return dfrs_end_job_change(rc);
+	return dfrs_change_job(job_id, DFRS_CHANGES_SAVED, keep_off, NULL);
 }

@@ -16,8 +16,6 @@ static int warn(job_record_t *job, uint32_t fallback)
 {
 	int rc;
 
-	if (!job || !job->details)
-		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_RUNNING(job) || IS_JOB_CONFIGURING(job))
 		return ESLURM_JOB_NOT_RUNNING;
 	if ((job->warn_flags & WARN_SENT) && (dfrs_users_signal(job) == job->warn_signal) &&
@@ -42,26 +40,23 @@ static int warn(job_record_t *job, uint32_t fallback)
 	return rc;
 }
 
-int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal)
+static int warn_and_note(job_record_t *job, void *context)
 {
-	job_record_t *job;
-	int rc;
+	const uint32_t *fallback = context;
+	int rc = warn(job, *fallback);
 
-	dfrs_lock_write();
-	job = dfrs_find_job(job_id);
-	rc = warn(job, fallback_signal);
-	if (!rc) {
+	if (!rc)
 		dfrs_note_warned(job);
-		last_job_update = time(NULL);
-	}
-	dfrs_unlock_write();
 	return rc;
 }
 
-static int requeue(job_record_t *job)
+int dfrs_job_warn(uint32_t job_id, uint32_t fallback_signal)
 {
-	if (!job || !job->details)
-		return ESLURM_INVALID_JOB_ID;
+	return dfrs_change_job(job_id, DFRS_CHANGES_JOB, warn_and_note, &fallback_signal);
+}
+
+static int requeue(job_record_t *job, void *context)
+{
 	if (IS_JOB_PENDING(job))
 		return ESLURM_JOB_PENDING;
 	if (dfrs_is_changing(job))
@@ -73,11 +68,7 @@ static int requeue(job_record_t *job)
 
 int dfrs_job_requeue(uint32_t job_id)
 {
-	int rc;
-
-	dfrs_lock_write();
-	rc = requeue(dfrs_find_job(job_id));
-	return dfrs_end_job_change(rc);
+	return dfrs_change_job(job_id, DFRS_CHANGES_SAVED, requeue, NULL);
 }
 
 /* What shells return for a command that a signal has ended, less the signal. */
@@ -106,21 +97,27 @@ bool dfrs_continues_when_requeued(const job_record_t *job)
 	return job->details && job->details->requeue && job->batch_flag && !(job->bit_flags & CRON_JOB);
 }
 
-static int requeue_warned(job_record_t *job, int64_t submit_time, const dfrs_warning_t *warning,
-			  bool *succeeded)
+typedef struct {
+	int64_t submit_time;
+	const dfrs_warning_t *warning;
+	bool *succeeded;
+} warned_run_t;
+
+static int requeue_warned(job_record_t *job, void *context)
 {
-	if (!job || !job->details)
-		return ESLURM_INVALID_JOB_ID;
+	const warned_run_t *run = context;
+	const dfrs_warning_t *warning = run->warning;
+
 	if (warning->was_sent && IS_JOB_PENDING(job) && job->restart_cnt) {
 		/* Slurm was faster, see dfrs_job_ends(). */
-		*succeeded = !job->exit_code;
+		*run->succeeded = !job->exit_code;
 		return SLURM_SUCCESS;
 	}
-	if (job->details->submit_time != submit_time)
+	if (job->details->submit_time != run->submit_time)
 		return ESLURM_INVALID_JOB_ID;
 	if (!(warning->was_sent && dfrs_ended_by_itself(job)) && !died_of_warning(job, warning->fallback))
 		return ESLURM_JOB_FINISHED;
-	*succeeded = IS_JOB_COMPLETE(job);
+	*run->succeeded = IS_JOB_COMPLETE(job);
 	/* What Slurm would do when it has completed is done now. */
 	dfrs_state_unset_flag(job, JOB_REQUEUE);
 	return dfrs_requeue_operation(job);
@@ -129,11 +126,9 @@ static int requeue_warned(job_record_t *job, int64_t submit_time, const dfrs_war
 int dfrs_job_requeue_warned(uint32_t job_id, int64_t submit_time, const dfrs_warning_t *warning,
 			    bool *succeeded)
 {
-	int rc;
+	warned_run_t run = { .submit_time = submit_time, .warning = warning, .succeeded = succeeded };
 
-	dfrs_lock_write();
-	rc = requeue_warned(dfrs_find_job(job_id), submit_time, warning, succeeded);
-	return dfrs_end_job_change(rc);
+	return dfrs_change_job(job_id, DFRS_CHANGES_SAVED, requeue_warned, &run);
 }
 
 /* The number behind a key in a list of options; `missing` if it is not there. */
@@ -159,14 +154,12 @@ bool dfrs_is_begin_of_requeue(const job_record_t *job)
 	       (details->begin_time - details->submit_time <= requeue_delay());
 }
 
-static int clear_begin_time(job_record_t *job, time_t now)
+static int clear_begin_time(job_record_t *job, void *context)
 {
-	if (!job || !job->details)
-		return ESLURM_INVALID_JOB_ID;
 	if (!IS_JOB_PENDING(job))
 		return ESLURM_JOB_NOT_PENDING;
 	if (IS_JOB_COMPLETING(job) || job->details->prolog_running ||
-	    (job->step_list && list_count(job->step_list)) || dfrs_too_early(job, now))
+	    (job->step_list && list_count(job->step_list)) || dfrs_too_early(job, time(NULL)))
 		return EAGAIN;
 	if (!dfrs_is_begin_of_requeue(job))
 		return SLURM_SUCCESS;
@@ -178,23 +171,13 @@ static int clear_begin_time(job_record_t *job, time_t now)
 
 int dfrs_job_clear_begin_time(uint32_t job_id)
 {
-	time_t now = time(NULL);
-	int rc;
-
-	dfrs_lock_write();
-	rc = clear_begin_time(dfrs_find_job(job_id), now);
-	if (!rc)
-		last_job_update = now;
-	dfrs_unlock_write();
-	return rc;
+	return dfrs_change_job(job_id, DFRS_CHANGES_JOB, clear_begin_time, NULL);
 }
 
-static int abort_orphaned(job_record_t *job, const char *name)
+static int abort_orphaned(job_record_t *job, void *name)
 {
-	node_record_t *node = find_node_record((char *) name);
+	node_record_t *node = find_node_record(name);
 
-	if (!job || !job->details)
-		return ESLURM_INVALID_JOB_ID;
 	if (!node)
 		return ESLURM_INVALID_NODE_NAME;
 	if (!IS_JOB_PENDING(job))
@@ -205,12 +188,7 @@ static int abort_orphaned(job_record_t *job, const char *name)
 
 int dfrs_job_abort_orphaned(uint32_t job_id, const char *node)
 {
-	int rc;
-
-	dfrs_lock_write();
-	rc = abort_orphaned(dfrs_find_job(job_id), node);
-	dfrs_unlock_write();
-	return rc;
+	return dfrs_change_job(job_id, DFRS_CHANGES_NOTHING, abort_orphaned, (char *) node);
 }
 
 /* --- the time limit ------------------------------------------------------------------------------- */
@@ -225,13 +203,20 @@ static int extend_step(void *record, void *argument)
 	return 0;
 }
 
-static int extend_time(job_record_t *job, uint32_t minutes, dfrs_limit_t *before)
+/* Minutes that are added to a limit, or were, and the limit before that. */
+typedef struct {
+	uint32_t minutes;
+	dfrs_limit_t before;
+} extension_t;
+
+static int extend_time(job_record_t *job, void *context)
 {
-	if (!job || !job->details)
-		return ESLURM_INVALID_JOB_ID;
+	extension_t *extension = context;
+	uint32_t minutes = extension->minutes;
+
 	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
 		return ESLURM_JOB_NOT_RUNNING;
-	*before = (dfrs_limit_t) { .minutes = job->time_limit, .set_by = job->limit_set.time };
+	extension->before = (dfrs_limit_t) { .minutes = job->time_limit, .set_by = job->limit_set.time };
 	if (!dfrs_has_limit(job))
 		return SLURM_SUCCESS;
 	if (!minutes || (job->time_limit + (uint64_t) minutes >= NO_VAL))
@@ -252,13 +237,10 @@ static int extend_time(job_record_t *job, uint32_t minutes, dfrs_limit_t *before
 
 int dfrs_job_extend_time(uint32_t job_id, uint32_t seconds, dfrs_limit_t *before)
 {
-	int rc;
+	extension_t extension = { .minutes = seconds / 60 };
+	int rc = dfrs_change_job(job_id, DFRS_CHANGES_JOB, extend_time, &extension);
 
-	dfrs_lock_write();
-	rc = extend_time(dfrs_find_job(job_id), seconds / 60, before);
-	if (!rc)
-		last_job_update = time(NULL);
-	dfrs_unlock_write();
+	*before = extension.before;
 	return rc;
 }
 
@@ -270,18 +252,18 @@ static bool will_run_again(const job_record_t *job)
 	return IS_JOB_PENDING(job) || (IS_JOB_FINISHED(job) && (job->bit_flags & CRON_JOB));
 }
 
-static int take_back_time(job_record_t *job, uint32_t minutes, const dfrs_limit_t *before)
+static int take_back_time(job_record_t *job, void *context)
 {
+	const extension_t *extension = context;
+	const dfrs_limit_t *before = &extension->before;
 	uint32_t least;
 
-	if (!job || !job->details)
-		return ESLURM_INVALID_JOB_ID;
 	if (!will_run_again(job))
 		return ESLURM_JOB_NOT_PENDING;
 	if (!dfrs_has_limit(job))
 		return SLURM_SUCCESS;
 	least = MIN(job->time_limit, MAX(before->minutes, 1));
-	job->time_limit -= MIN(minutes, job->time_limit - least);
+	job->time_limit -= MIN(extension->minutes, job->time_limit - least);
 	/* The limit is as before, and so is the mark of its setter: limits hold for it again, or Slurm
 	 * may replace it by a default. */
 	if (job->time_limit == before->minutes)
@@ -291,12 +273,7 @@ static int take_back_time(job_record_t *job, uint32_t minutes, const dfrs_limit_
 
 int dfrs_job_take_back_time(uint32_t job_id, uint32_t minutes, const dfrs_limit_t *before)
 {
-	int rc;
+	extension_t extension = { .minutes = minutes, .before = *before };
 
-	dfrs_lock_write();
-	rc = take_back_time(dfrs_find_job(job_id), minutes, before);
-	if (!rc)
-		last_job_update = time(NULL);
-	dfrs_unlock_write();
-	return rc;
+	return dfrs_change_job(job_id, DFRS_CHANGES_JOB, take_back_time, &extension);
 }
