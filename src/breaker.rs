@@ -190,8 +190,7 @@ fn internal_error(panic: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use dfrs_agent::Ports;
-    use dfrs_agent::fixtures::{FakeDaemons, FakeSlurm, FakeStore, config, job, nodes};
-    use dfrs_agent::publish::recorder::NoRecorder;
+    use dfrs_agent::fixtures::{FakeDaemons, FakeSlurm, FakeStore, NoRecorder, config, job, nodes};
     use dfrs_agent::publish::state::State;
     use dfrs_agent::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
     use dfrs_proto::conf::Mode;

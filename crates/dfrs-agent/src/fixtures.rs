@@ -1,5 +1,5 @@
 //! What unit tests are made of: jobs, nodes, a configuration, and fakes of Slurm, of the node
-//! daemons and of the store, whose records a test can set as it likes. A whole cluster with
+//! daemons and of the other ports, whose records a test can set as it likes. A whole cluster with
 //! latencies and faults is `dfrs-testbed`.
 
 use std::cell::RefCell;
@@ -14,6 +14,8 @@ use dfrs_proto::journal::{JobOutcome, JournalEvent, JournalReader, JournalWriter
 use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};
+use crate::probe::{Incident, PassDurations, PassPart, Probe};
+use crate::publish::recorder::{Occasion, Recorder};
 use crate::publish::state::{State, StateChanges, Store};
 use crate::slurm::observation::{Observation, SnapshotDelta};
 use crate::slurm::port::{Ending, JobTimeLimit, LimitExtension, LogLevel, Slurm, SlurmError};
@@ -172,6 +174,28 @@ impl ObservedJob {
     pub fn take_back_limit(&mut self, extended: &LimitExtension) {
         let least = self.limit_minutes.min(extended.from.minutes.max(1));
         self.limit_minutes -= extended.minutes.min(self.limit_minutes - least);
+    }
+}
+
+impl ObservedNode {
+    /// An empty node of so many CPUs, with so many MiB, that takes new work; without devices, and
+    /// as slurm.conf has it where it says no more.
+    #[must_use]
+    pub fn plain(index: u32, cpus: u32, memory_mib: u64) -> Self {
+        Self {
+            index,
+            name: format!("n{index}"),
+            up: true,
+            down: false,
+            all_cpus: cpus,
+            cpus,
+            others_cpus: 0,
+            memory: memory_mib,
+            allocated_memory_mib: 0,
+            devices: Vec::new(),
+            weight: 1,
+            leaf_switch: None,
+        }
     }
 }
 
@@ -638,6 +662,32 @@ impl Daemons for FakeDaemons {
         !self.0.borrow().outdated.contains(node)
     }
     fn stop(&mut self) {}
+}
+
+/// Measures nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProbe;
+
+impl Probe for NoProbe {
+    fn begin(&mut self, _: PassPart) {}
+    fn happened(&mut self, _: Incident) {}
+    fn take_passes(&mut self) -> PassDurations {
+        PassDurations::default()
+    }
+}
+
+/// Keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {
+    fn is_requested(&mut self) -> bool {
+        false
+    }
+
+    fn save(&mut self, _: Occasion, _: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
 }
 
 /// A store in memory; clones share it.

@@ -107,6 +107,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// Sets the longest time between two looks at Slurm while nothing seems to have changed; for a
     /// driver that knows that nothing changes behind Slurm's update times.
+    #[cfg(any(test, feature = "fixtures"))]
     pub fn set_max_sleep(&mut self, longest: Span) {
         self.looks.max_sleep = longest;
     }

@@ -72,15 +72,3 @@ pub trait Probe {
     /// The passes that have ended since the last call.
     fn take_passes(&mut self) -> PassDurations;
 }
-
-/// Measures nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoProbe;
-
-impl Probe for NoProbe {
-    fn begin(&mut self, _: PassPart) {}
-    fn happened(&mut self, _: Incident) {}
-    fn take_passes(&mut self) -> PassDurations {
-        PassDurations::default()
-    }
-}

@@ -1,10 +1,11 @@
 //! The agent against a fake of slurmctld: whole runs, pass by pass.
 
 use super::*;
-use crate::fixtures::{FakeDaemons, FakeJournal, FakeSlurm, FakeStore, config, job, nodes};
+use crate::fixtures::{
+    FakeDaemons, FakeJournal, FakeSlurm, FakeStore, NoProbe, NoRecorder, config, job, nodes,
+};
 use crate::plan::weights::Weights;
-use crate::probe::NoProbe;
-use crate::publish::recorder::{NoRecorder, Occasion};
+use crate::publish::recorder::Occasion;
 use crate::slurm::records::{ObservedJob, ObservedState};
 use std::collections::BTreeMap;
 

@@ -20,17 +20,3 @@ pub trait Recorder {
     /// One line on what went wrong and where.
     fn save(&mut self, occasion: Occasion, scenario: &str) -> Result<Option<String>, String>;
 }
-
-/// Keeps nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoRecorder;
-
-impl Recorder for NoRecorder {
-    fn is_requested(&mut self) -> bool {
-        false
-    }
-
-    fn save(&mut self, _: Occasion, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}

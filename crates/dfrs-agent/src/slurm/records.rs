@@ -238,26 +238,6 @@ pub struct ObservedNode {
 }
 
 impl ObservedNode {
-    /// An empty node of so many CPUs, with so many MiB, that takes new work; without devices, and
-    /// as slurm.conf has it where it says no more.
-    #[must_use]
-    pub fn plain(index: u32, cpus: u32, memory_mib: u64) -> Self {
-        Self {
-            index,
-            name: format!("n{index}"),
-            up: true,
-            down: false,
-            all_cpus: cpus,
-            cpus,
-            others_cpus: 0,
-            memory: memory_mib,
-            allocated_memory_mib: 0,
-            devices: Vec::new(),
-            weight: 1,
-            leaf_switch: None,
-        }
-    }
-
     /// Whether it takes nothing new, but what is there may run on.
     #[must_use]
     pub fn drains(&self) -> bool {

@@ -12,9 +12,8 @@ use super::journal::MemoryJournal;
 use crate::model::acts::Act;
 use crate::model::{ClusterModel, DaemonsPort, SharedModel, SlurmPort, StorePort};
 use dfrs_agent::clock::MonotonicClock;
-use dfrs_agent::probe::NoProbe;
+use dfrs_agent::fixtures::{NoProbe, NoRecorder};
 use dfrs_agent::publish::live_journal::Writer;
-use dfrs_agent::publish::recorder::NoRecorder;
 use dfrs_agent::publish::state::State;
 use dfrs_agent::{Agent, Ports};
 

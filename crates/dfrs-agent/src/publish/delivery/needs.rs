@@ -152,6 +152,7 @@ impl NeedSchedule {
 
     /// When a node is next due that is not `silent`. Jobs that are searched for wait for answers
     /// or for their nodes' orders, and not for a time. O(nodes and jobs that are polled).
+    #[cfg(any(test, feature = "fixtures"))]
     pub(super) fn next_due(&self, silent: &BTreeSet<String>) -> Option<Time> {
         let nodes = self
             .nodes

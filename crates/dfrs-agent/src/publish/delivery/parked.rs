@@ -110,6 +110,7 @@ impl ParkedSchedule {
     }
 
     /// When a job is next due. O(jobs).
+    #[cfg(any(test, feature = "fixtures"))]
     pub(super) fn next_due(&self) -> Option<Time> {
         self.jobs.values().filter_map(|job| job.due).min()
     }

@@ -185,6 +185,7 @@ impl PollSchedule {
 
     /// When a query is next due or late, perhaps long ago: then it waits for others to come to
     /// their end, or is not to be sent as things are. O(nodes and jobs that are polled).
+    #[cfg(any(test, feature = "fixtures"))]
     #[must_use]
     pub fn next_due(&self, facts: &DeliveryFacts) -> Option<Time> {
         let parking = self.parking_polls.iter();

@@ -319,6 +319,7 @@ impl SendQueue {
 
     /// When a node is next due or a message late, perhaps long ago: then a node waits for another
     /// message to come to its end. O(nodes).
+    #[cfg(any(test, feature = "fixtures"))]
     #[must_use]
     pub fn next_due(&self) -> Option<Time> {
         let waiting = self.nodes.values().filter(|node| node.in_flight.is_none());

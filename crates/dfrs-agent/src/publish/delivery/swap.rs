@@ -170,6 +170,7 @@ impl SwapSchedule {
     }
 
     /// When a node is next due. O(nodes).
+    #[cfg(any(test, feature = "fixtures"))]
     pub(super) fn next_due(&self) -> Option<Time> {
         self.nodes.values().filter_map(|node| node.due).min()
     }
