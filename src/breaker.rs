@@ -6,12 +6,11 @@
 //! until the breaker is reset ten minutes later. Here is what happens to the agent; what follows
 //! is in [`crate::life`].
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use dfrs_agent::clock::Ahead;
 use dfrs_agent::daemons::Daemons;
+use dfrs_agent::panics::caught;
 use dfrs_agent::publish::state::State;
 use dfrs_agent::slurm::port::{LogLevel, Slurm};
 use dfrs_agent::{Agent, PassReport};
@@ -19,7 +18,6 @@ use dfrs_core::Time;
 
 use crate::life::{Attempt, Cause, PluginAction, PluginEvent, PluginLife};
 use crate::stopwatch::{Stopwatch, Took};
-use crate::watched::panic_text;
 
 /// A pass that takes more of its own thread's CPU time trips the breaker. Waiting for locks or disks is
 /// not DFRS's doing.
@@ -98,8 +96,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
             PluginAction::HandOver => self.agent.slurm().hand_over_to_backfill(),
             PluginAction::Refresh => self.agent.refresh(),
             PluginAction::ClearYields => {
-                let shown = catch_unwind(AssertUnwindSafe(|| self.agent.clear_yields()));
-                if shown.is_err() {
+                if caught(|| self.agent.clear_yields()).is_err() {
                     let text = "internal error: yields stay shown as they are";
                     self.agent.slurm().log(LogLevel::Error, text);
                 }
@@ -117,7 +114,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
 
     /// Stops the agent. Returns its state, if that could not be kept.
     pub fn finish(&mut self, now: Time) -> Option<State> {
-        catch_unwind(AssertUnwindSafe(|| self.agent.finish(now))).unwrap_or_default()
+        caught(|| self.agent.finish(now)).unwrap_or_default()
     }
 
     fn has_left_out(&self) -> bool {
@@ -128,7 +125,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
         self.stopwatch.start();
         let (stopwatch, longest) = (&self.stopwatch, self.max_decision_time);
         let may_decide = || stopwatch.computed() <= longest;
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.pass_while(now, &may_decide)));
+        let outcome = caught(|| self.agent.pass_while(now, &may_decide));
         let took = self.stopwatch.stop(!matches!(outcome, Ok(Ok(_))));
         let (why, cause) = match outcome {
             Ok(Ok(report)) => {
@@ -143,7 +140,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
                 self.problem_of(&report, &took)?
             }
             Ok(Err(problem)) => return Some(PluginEvent::PassSkipped(problem.to_string())),
-            Err(panic) => (internal_error(panic.as_ref()), Cause::Defect),
+            Err(problem) => (problem, Cause::Defect),
         };
         let parked = self.agent.jobs_depending_on_dfrs();
         Some(PluginEvent::PassFailed(why, cause, parked))
@@ -169,22 +166,15 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
     }
 
     fn give_back(&mut self, now: Time) -> Attempt {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.agent.give_back(now)));
+        let outcome = caught(|| self.agent.give_back(now));
         Attempt {
             has_panicked: outcome.is_err(),
-            parked: outcome.map_or_else(
-                |panic| Err(internal_error(panic.as_ref())),
-                |parked| parked.map_err(|problem| problem.to_string()),
-            ),
+            parked: outcome.and_then(|parked| parked.map_err(|problem| problem.to_string())),
             is_thaw_confirmed: self.agent.is_thaw_confirmed(),
             depending: self.agent.jobs_depending_on_dfrs(),
             has_left_out: self.has_left_out(),
         }
     }
-}
-
-fn internal_error(panic: &(dyn Any + Send)) -> String {
-    format!("internal error: {}", panic_text(panic))
 }
 
 #[cfg(test)]

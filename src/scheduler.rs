@@ -1,12 +1,12 @@
 //! Carries out what [`crate::life`] says: an agent behind a breaker, or nothing but Slurm's own backfill, by one
 //! dfrs.conf after the other; and the status file, which shows it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use dfrs_agent::clock::MonotonicClock;
+use dfrs_agent::panics::caught;
 use dfrs_agent::publish::delivery::SendTiming;
 use dfrs_agent::publish::live_journal::Writer;
 use dfrs_agent::publish::state::State;
@@ -25,7 +25,6 @@ use crate::recorder;
 use crate::state_file::{self, StateFile};
 use crate::status::{Reporter, StatusFacts};
 use crate::stopwatch::Stopwatch;
-use crate::watched::panic_text;
 
 const SECOND: i64 = 1_000_000;
 const NO_CONFIG: &str = "there is no dfrs.conf";
@@ -257,10 +256,9 @@ impl<S: Slurm> PluginScheduler<S> {
             }
             reporter
         };
-        self.reporter = catch_unwind(AssertUnwindSafe(report))
-            .inspect_err(|panic| {
-                let why = panic_text(panic.as_ref());
-                let text = format!("internal error: {why}; the status file is written no more");
+        self.reporter = caught(report)
+            .inspect_err(|problem| {
+                let text = format!("{problem}; the status file is written no more");
                 host.log(LogLevel::Error, &text);
             })
             .ok();
@@ -270,9 +268,8 @@ impl<S: Slurm> PluginScheduler<S> {
     pub(crate) fn explain(&mut self, host: &impl PluginHost<Slurm = S>) {
         let explaining = std::mem::replace(&mut self.explainer, ExplainerState::No);
         let next = || self.explain_by(explaining, host);
-        self.explainer = catch_unwind(AssertUnwindSafe(next)).unwrap_or_else(|panic| {
-            let why = panic_text(panic.as_ref());
-            let text = format!("internal error: {why}; 'dfrs explain' is answered no more");
+        self.explainer = caught(next).unwrap_or_else(|problem| {
+            let text = format!("{problem}; 'dfrs explain' is answered no more");
             host.log(LogLevel::Error, &text);
             ExplainerState::No
         });

@@ -1,12 +1,12 @@
 //! Threads whose panics are noticed: one error line, and they are restarted with the state that
 //! they had.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use dfrs_agent::panics::panic_text;
 use dfrs_agent::slurm::port::LogLevel;
 
 use crate::library;
@@ -76,14 +76,6 @@ impl Watched {
         }
         ended
     }
-}
-
-/// The text of a panic.
-pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let literal = panic.downcast_ref::<&str>().copied();
-    literal
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("unknown panic")
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use dfrs_agent::panics::panic_text;
+
 use crate::library;
 use crate::node_link::NodeLink;
-use crate::watched::panic_text;
 
 /// A message that has come to its end.
 #[derive(Debug)]

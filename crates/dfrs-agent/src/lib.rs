@@ -17,6 +17,7 @@ mod due_times;
 pub mod fixtures;
 mod ignored_in_eq;
 pub mod job;
+pub mod panics;
 pub mod pass;
 pub mod plan;
 pub mod probe;

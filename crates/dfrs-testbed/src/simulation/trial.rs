@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use dfrs_agent::panics::panic_text;
 use dfrs_core::{Span, Time};
 
 use super::driver::{Driver, Journaling};
@@ -87,12 +88,10 @@ fn try_with(trial: &mut Trial, scenario: &TrialScenario) -> Result<Passed, Failu
         (now.unwrap_or(TrialScenario::begins()), tried)
     };
     tried.unwrap_or_else(|panic| {
-        let literal = panic.downcast_ref::<&str>().copied();
-        let text = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Err(Failure {
             rule: "no panic",
             at: Span(now.0 - TrialScenario::begins().0),
-            what: text.unwrap_or("unknown panic").to_owned(),
+            what: panic_text(panic.as_ref()).to_owned(),
         })
     })
 }

@@ -1,7 +1,6 @@
 //! Giving the cluster back, job by job: whatever one of them leads to, the others come back.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dfrs_core::Time;
 use dfrs_proto::message::{JobOrder, NodeOrder};
@@ -9,6 +8,7 @@ use dfrs_proto::message::{JobOrder, NodeOrder};
 use crate::changes::{ChangeEntry, ChangeReader};
 use crate::daemons::{Daemons, OrderChanges};
 use crate::job::life::{JobContext, LifeEvent};
+use crate::panics::caught;
 use crate::pass::Agent;
 use crate::publish::node_orders::{frozen_on, state_of};
 use crate::slurm::job_name::job_name;
@@ -63,10 +63,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         ] {
             self.lists.changes.skip(reader);
         }
-        self.try_set_reasons(seen, now);
-        self.try_clear_yields();
-        self.try_report_parked(seen, now);
-        self.write_last(seen, now);
+        self.say_what_is_parked(seen, now);
         if self.may_have_given_orders() {
             let orders = self.last_orders(seen);
             let changes = OrderChanges::between(&self.nodes.orders, &orders);
@@ -114,42 +111,39 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
     }
 
-    /// What is parked is said to be, and of the others nothing is said any more.
-    fn try_set_reasons(&mut self, seen: &Observation, now: Time) {
+    /// What is parked is said to be, and of the others nothing is said any more; the reasons of
+    /// nodes follow that. None of it holds anything up, and the journal may know nothing of how
+    /// the rest ends.
+    fn say_what_is_parked(&mut self, seen: &Observation, now: Time) {
         let all = seen
             .jobs()
             .map(|job| job.id)
             .filter(|id| !self.giving_back.left_out.contains(id));
         self.lists.changes.extend(all.map(ChangeEntry::JobReason));
-        if let Err(problem) = caught(|| self.set_reasons(seen, now)) {
-            let text = format!("{problem}; reasons stay as they are");
-            self.slurm.log(LogLevel::Error, &text);
-        }
-    }
-
-    fn try_clear_yields(&mut self) {
-        if let Err(problem) = caught(|| self.clear_yields()) {
-            let text = format!("{problem}; yields stay shown as they are");
-            self.slurm.log(LogLevel::Error, &text);
-        }
-    }
-
-    /// The reasons of nodes follow what is still parked there.
-    fn try_report_parked(&mut self, seen: &Observation, now: Time) {
+        self.attempt("reasons stay as they are", |agent| {
+            agent.set_reasons(seen, now);
+        });
+        self.attempt("yields stay shown as they are", Self::clear_yields);
         let nodes = self.lists.changes.take(ChangeReader::Orders).nodes;
-        if let Err(problem) = caught(|| self.report_parked(&nodes, seen, now)) {
-            let text = format!("{problem}; reasons of nodes stay as they are");
-            self.slurm.log(LogLevel::Error, &text);
-        }
-    }
-
-    /// The journal may know nothing of how the rest ends, but it holds nothing up.
-    fn write_last(&mut self, seen: &Observation, now: Time) {
-        if let Err(problem) = caught(|| self.write_journal(seen, now)) {
-            let text = format!("{problem}; the journal ends here");
-            self.slurm.log(LogLevel::Error, &text);
+        self.attempt("reasons of nodes stay as they are", |agent| {
+            agent.report_parked(&nodes, seen, now);
+        });
+        let is_written = self.attempt("the journal ends here", |agent| {
+            agent.write_journal(seen, now);
+        });
+        if !is_written {
             self.publisher.journal = None;
         }
+    }
+
+    /// Does it. Returns whether it did not panic; the line about a panic ends with `otherwise`.
+    fn attempt(&mut self, otherwise: &str, act: impl FnOnce(&mut Self)) -> bool {
+        let done = caught(|| act(self));
+        if let Err(problem) = &done {
+            let text = format!("{problem}; {otherwise}");
+            self.slurm.log(LogLevel::Error, &text);
+        }
+        done.is_ok()
     }
 
     /// No caps, and only what is parked is frozen.
@@ -193,13 +187,4 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         })
         .ok()
     }
-}
-
-/// Does it. A panic is an error of one line.
-fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| {
-        let literal = panic.downcast_ref::<&str>().copied();
-        let message = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        format!("internal error: {}", message.unwrap_or("unknown panic"))
-    })
 }
