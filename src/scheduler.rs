@@ -26,7 +26,6 @@ use crate::state_file::{self, StateFile};
 use crate::status::{Reporter, StatusFacts};
 use crate::stopwatch::Stopwatch;
 
-const SECOND: i64 = 1_000_000;
 const NO_CONFIG: &str = "there is no dfrs.conf";
 
 /// What there is of DFRS.
@@ -52,7 +51,7 @@ struct SlurmConf {
 
 impl SlurmConf {
     fn new(fits: bool, changed_at: i64) -> Self {
-        let is_over = changed_at != wall().0 / SECOND;
+        let is_over = changed_at != wall().whole_seconds();
         Self {
             fits,
             changed_at: is_over.then_some(changed_at),

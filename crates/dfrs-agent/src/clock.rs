@@ -1,11 +1,10 @@
 //! DFRS's time: the wall clock's, until that is set back. From then on it is ahead of the wall
 //! clock, and goes on: nothing has begun later than now. Slurm's times are those of the wall clock.
 
-use dfrs_core::Time;
+use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-const SECOND: i64 = 1_000_000;
-const MINUTE: i64 = 60 * SECOND;
+const MINUTE: i64 = Span::from_seconds(60).0;
 
 /// By how many seconds DFRS's time is ahead of the wall clock; never behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,13 +20,13 @@ impl Ahead {
     /// The wall clock's time at this time of DFRS's.
     #[must_use]
     pub const fn wall(self, time: Time) -> Time {
-        Time(time.0.saturating_sub(self.0.saturating_mul(SECOND)))
+        Time(time.0.saturating_sub(Span::from_seconds(self.0).0))
     }
 
     /// DFRS's time at this time of the wall clock.
     #[must_use]
     pub const fn time(self, wall: Time) -> Time {
-        Time(wall.0.saturating_add(self.0.saturating_mul(SECOND)))
+        Time(wall.0.saturating_add(Span::from_seconds(self.0).0))
     }
 }
 
@@ -55,7 +54,7 @@ impl MonotonicClock {
     pub fn read(&mut self, wall: Time) -> Time {
         let behind = self.last.0 - self.ahead.time(wall).0;
         if behind > 0 {
-            self.ahead.0 += (behind + SECOND - 1).div_euclid(SECOND);
+            self.ahead.0 += (behind + Span::SECOND.0 - 1).div_euclid(Span::SECOND.0);
         }
         self.last = self.ahead.time(wall);
         self.last

@@ -25,6 +25,11 @@ pub mod publish;
 pub mod slurm;
 pub mod sync;
 
+/// A number in 32 bits, or the largest that these hold.
+fn saturating_u32(number: impl TryInto<u32>) -> u32 {
+    number.try_into().unwrap_or(u32::MAX)
+}
+
 /// Whether a field that is kept has its usual value, and need not be written.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

@@ -22,9 +22,8 @@ mod share;
 pub use agent::{Agent, Ports};
 pub use publish::counts::Counts;
 
-const SECOND: i64 = 1_000_000;
 /// Slurm is looked at after this time even if nothing seems to have changed (reservations start).
-const MAX_SLEEP: Span = Span(5 * SECOND);
+const MAX_SLEEP: Span = Span::from_seconds(5);
 
 /// What one pass did, for statistics and tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +79,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     #[must_use]
     pub fn due_at(&self) -> Time {
         let looked = self.looks.ahead.wall(self.looks.at);
-        let changed = self.slurm.last_update() >= looked.0 / SECOND;
+        let changed = self.slurm.last_update() >= looked.whole_seconds();
         let needs_changed = self.needs_changed();
         if changed || needs_changed || self.lists.capacity_freed || self.lists.any_under_way() {
             return self.looks.at;

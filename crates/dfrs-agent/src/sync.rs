@@ -11,8 +11,6 @@ use crate::job::life::{JobContext, Life};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedState;
 
-const SECOND: i64 = 1_000_000;
-
 /// What changed since the last pass, as far as it may change decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SyncChanges {
@@ -74,7 +72,7 @@ fn sync_job(ledger: &mut Ledger, context: &JobContext, changes: &mut SyncChanges
             // A job that was submitted before the clock was set back was not submitted later than
             // now.
             submit_time: submitted
-                .min(context.now.0 / SECOND)
+                .min(context.now.whole_seconds())
                 .max(job.submit_seconds),
             restarts: job.restarts,
             limit: job.limit(),

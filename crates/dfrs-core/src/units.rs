@@ -30,6 +30,12 @@ impl Time {
         Self(seconds.saturating_mul(MICROSECONDS))
     }
 
+    /// Whole seconds since the origin.
+    #[must_use]
+    pub const fn whole_seconds(self) -> i64 {
+        Span(self.0).whole_seconds()
+    }
+
     /// Seconds since the origin.
     #[must_use]
     pub fn seconds(self) -> f64 {
@@ -72,11 +78,19 @@ pub struct Span(pub i64);
 impl Span {
     /// No time.
     pub const ZERO: Self = Self(0);
+    /// One second.
+    pub const SECOND: Self = Self(MICROSECONDS);
 
     /// This many whole seconds.
     #[must_use]
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(MICROSECONDS))
+    }
+
+    /// Length in whole seconds, without the rest.
+    #[must_use]
+    pub const fn whole_seconds(self) -> i64 {
+        self.0 / MICROSECONDS
     }
 
     /// Whether it is no time.
@@ -340,6 +354,7 @@ mod tests {
     #[test]
     fn times_and_lengths_are_added_and_subtracted() {
         assert_eq!(Time::from_seconds(3).seconds(), 3.0);
+        assert_eq!(Time(2_999_999).whole_seconds(), 2);
         assert_eq!(Time::from_seconds(3) - Time(1), Span(2_999_999));
         let mut span = Span(3);
         span += Span(4);

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use dfrs_core::{Span, Time};
 
 use super::publish::counts;
-use super::{Agent, PassReport, SECOND};
+use super::{Agent, PassReport};
 use crate::daemons::{Daemons, NodeFacts};
 use crate::job::life::{JobContext, Life, LifeEvent, LifeStep, ParkStatus, StepResult, TOO_SLOW};
 use crate::job::placement::NamedPlacement;
 use crate::probe::PassPart;
+use crate::saturating_u32;
 use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
@@ -26,7 +27,7 @@ pub(super) mod warned;
 /// A job that ended while slurmctld was away is running for slurmctld until its node has reported
 /// the end again, 15 s later (`RETRY_DELAY` in `_send_complete_batch_script_msg()`, 22.05 and
 /// 24.11). If it were requeued before, it would run again from the start.
-const END_REPORT_DELAY: Span = Span(20 * SECOND);
+const END_REPORT_DELAY: Span = Span::from_seconds(20);
 
 /// Starts in one pass: jobs that were submitted meanwhile are decided about before the others
 /// start. Each start takes slurmctld a millisecond or a few.
@@ -291,7 +292,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 let text = format!("{step} was refused by Slurm: {problem}");
                 self.log_about(LogLevel::Info, job, &text);
                 if let LifeStep::Start(placement) = step {
-                    let nodes = u32::try_from(placement.0.len()).unwrap_or(u32::MAX);
+                    let nodes = saturating_u32(placement.0.len());
                     // The nodes are as good as others; the limits were checked for the job's
                     // smallest size.
                     if self.has_own_policy(job) && problem.is_limit() && nodes > 1 {

@@ -8,13 +8,14 @@ use dfrs_core::{
 use dfrs_proto::conf::Mode;
 
 use super::decide::decision_backoff::DecisionFailure;
-use super::{Agent, PassReport, SECOND};
+use super::{Agent, PassReport};
 use crate::changes::{ChangeEntry, ChangeReader, UnreadChanges};
 use crate::daemons::Daemons;
 use crate::job::placement::NamedPlacement;
 use crate::plan::apply::{apply, slurm_id};
 use crate::plan::planned::PlannedCluster;
 use crate::probe::{Incident, PassPart};
+use crate::saturating_u32;
 use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
@@ -90,8 +91,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .planner
             .decision_backoff
             .back_off(events, failure, now)
-            .0
-            / SECOND;
+            .whole_seconds();
         let in_a_row = self.planner.decision_backoff.consecutive(failure);
         let what = match failure {
             DecisionFailure::Ended => {
@@ -152,7 +152,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.note_blocked(decision);
         self.enter(plan, events, seen, now);
         self.schedule_retries(&events.submitted, now);
-        u32::try_from(decision.depth()).unwrap_or(u32::MAX)
+        saturating_u32(decision.depth())
     }
 
     /// Drops a plan that violates these rules: the jobs that break them are excluded from decisions
@@ -180,7 +180,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let follows = pause.map_or_else(
             || "no job that could be left out is at fault".to_owned(),
             |pause| {
-                let seconds = pause.0 / SECOND;
+                let seconds = pause.whole_seconds();
                 format!(
                     "decision retried without {}, for {seconds} s",
                     jobs_named(&new, seen)

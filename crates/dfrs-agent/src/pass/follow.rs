@@ -11,6 +11,7 @@ use crate::daemons::Daemons;
 use crate::due_times::DueTimes;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::Life;
+use crate::saturating_u32;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -62,7 +63,7 @@ pub(super) struct JobLists {
 impl JobLists {
     /// How many jobs wait.
     pub(super) fn queue(&self) -> u32 {
-        u32::try_from(self.pending.len()).unwrap_or(u32::MAX)
+        saturating_u32(self.pending.len())
     }
 
     /// Slurm shows something else of this job than before.

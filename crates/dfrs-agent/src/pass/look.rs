@@ -6,9 +6,9 @@ use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::JobOutcome;
 
+use super::Agent;
 use super::act::uncounted_memory;
 use super::publish::daily::Daily;
-use super::{Agent, SECOND};
 use crate::changes::ChangeEntry;
 use crate::daemons::{Daemons, NodeFacts, SwapEighths};
 use crate::job::ledger::LedgerRecord;
@@ -33,8 +33,8 @@ pub(super) mod vacate;
 /// partition and some changes of nodes. As long as it does, it refuses starts beside them. They are
 /// hidden again at the look that shows them, which takes the write locks. This is the least time
 /// between two such calls; `MAX_CORES_INTERVAL` is, where the cores are shown again and again.
-const CORES_INTERVAL: Span = Span(SECOND);
-const MAX_CORES_INTERVAL: Span = Span(10 * SECOND);
+const CORES_INTERVAL: Span = Span::SECOND;
+const MAX_CORES_INTERVAL: Span = Span::from_seconds(10);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Follows what the look has shown: weights, reservations, jobs that Slurm preempts, partitions that are given back.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
-use super::{Agent, SECOND};
+use super::Agent;
 use crate::changes::{ChangeReader, UnreadChanges};
 use crate::daemons::{Daemons, OrderChanges};
 use crate::job::placement::NamedPlacement;
@@ -24,7 +24,7 @@ pub(super) mod persist;
 pub(super) mod shown;
 
 /// How often all reasons are set again.
-const REASONS_INTERVAL: Span = Span(30 * SECOND);
+const REASONS_INTERVAL: Span = Span::from_seconds(30);
 
 /// The reasons that squeue shows.
 #[derive(Debug, Default)]

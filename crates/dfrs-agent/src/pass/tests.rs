@@ -95,7 +95,7 @@ impl TestCluster {
             probe: Box::new(NoProbe),
         };
         let state = store.0.borrow().clone();
-        Agent::new(ports, config, state, Time(now * SECOND))
+        Agent::new(ports, config, state, Time::from_seconds(now))
     }
 
     /// slurmctld starts again with what was kept: another agent goes on.
@@ -126,7 +126,7 @@ impl TestCluster {
             let clock = self.now + tick / ticks;
             self.slurm.0.borrow_mut().updates = clock;
             self.daemons.0.borrow_mut().advance(clock);
-            let now = Time(self.now * SECOND + tick * SECOND / ticks);
+            let now = Time::from_seconds(self.now) + Span(tick * Span::SECOND.0 / ticks);
             if self.agent.is_due(now) {
                 self.agent.pass(now).expect("the fake can be looked at");
             }
@@ -526,7 +526,9 @@ fn parked_jobs_resume_after_breaker_trip() {
     let (slurm, daemons) = (cluster.slurm.clone(), cluster.daemons.clone());
     let mut agent = TestCluster::open(&slurm, &daemons, config(), &cluster.store, cluster.now);
     assert_eq!(
-        agent.give_back(Time(cluster.now * SECOND)).expect("looks"),
+        agent
+            .give_back(Time::from_seconds(cluster.now))
+            .expect("looks"),
         1
     );
     let frozen = |cluster: &TestCluster| -> Vec<(u32, bool)> {
@@ -542,7 +544,7 @@ fn parked_jobs_resume_after_breaker_trip() {
     cluster.slurm.0.borrow_mut().end(2);
     for second in 1..4 {
         agent
-            .give_back(Time((cluster.now + second) * SECOND))
+            .give_back(Time::from_seconds(cluster.now + second))
             .expect("looks");
     }
     assert_eq!(cluster.state(1), ObservedState::Running);
@@ -570,7 +572,7 @@ fn other_jobs_are_given_back_when_one_panics() {
     }
     let mut left = 2;
     for second in 0..4 {
-        let now = Time((cluster.now + second) * SECOND);
+        let now = Time::from_seconds(cluster.now + second);
         left = cluster.agent.give_back(now).expect("looks");
     }
     assert_eq!(left, 0, "nothing is waited for");

@@ -9,6 +9,7 @@ use crate::plan::apply::slurm_id;
 use crate::plan::cluster::{PassFacts, actual_job, core_node, core_nodes};
 use crate::plan::needs::request_of;
 use crate::plan::weights::Weights;
+use crate::saturating_u32;
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
 
@@ -45,7 +46,7 @@ impl ActualCluster {
     /// How many jobs are counted with less than they requested.
     #[must_use]
     pub fn lowered(&self) -> u32 {
-        u32::try_from(self.requests.len()).unwrap_or(u32::MAX)
+        saturating_u32(self.requests.len())
     }
 
     /// The shares of each job. O(jobs + (nodes + places) log nodes).

@@ -27,7 +27,6 @@ use crate::slurm::request::whole_nodes::whole_node;
 use dfrs_proto::conf::Config;
 
 const MICROCORES: u64 = 1_000_000;
-const SECOND: i64 = 1_000_000;
 
 /// All that the views of the cluster are made of.
 pub struct PassFacts<'a> {
@@ -180,8 +179,8 @@ fn heir_starved_at(job: &ObservedJob, record: &LedgerRecord, config: &Config) ->
 /// When the job was submitted for the core, which counts no wait for other jobs, a time or a
 /// release: the tasks of an array one after another, in the order in which Slurm starts them.
 fn submitted(job: &ObservedJob, record: &LedgerRecord) -> Time {
-    let after = i64::from(job.array_task).min(SECOND - 1);
-    Time(record.waits_since().saturating_mul(SECOND) + after)
+    let after = Span(i64::from(job.array_task).min(Span::SECOND.0 - 1));
+    Time::from_seconds(record.waits_since()) + after
 }
 
 /// The nodes that the job may use; `None`: all. Where it is, or shall be, it may stay, whatever has

@@ -7,10 +7,9 @@ use dfrs_core::{Span, Time};
 
 use crate::due_times::DueTimes;
 
-const SECOND: i64 = 1_000_000;
 /// A job is left out for so long, and for twice as long each further time.
-const FIRST_BACKOFF: Span = Span(60 * SECOND);
-const MAX_BACKOFF: Span = Span(3600 * SECOND);
+const FIRST_BACKOFF: Span = Span::from_seconds(60);
+const MAX_BACKOFF: Span = Span::from_seconds(3600);
 
 #[derive(Clone, Debug)]
 struct Exclusion {
@@ -87,7 +86,7 @@ mod tests {
         let mut excluded = Excluded::default();
         let mut pauses: Vec<i64> = Vec::new();
         for _ in 0..8 {
-            pauses.push(excluded.add(7, "task count", at(0)).0 / SECOND);
+            pauses.push(excluded.add(7, "task count", at(0)).whole_seconds());
         }
         assert_eq!(pauses, [60, 120, 240, 480, 960, 1920, 3600, 3600]);
         assert_eq!(excluded.next(), Some(at(3600)), "once");

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use dfrs_core::{Span, Time};
 
-const SECOND: i64 = 1_000_000;
 /// After the grace time of a job that has not left Slurm requeues it: at its next look at time
 /// limits (30 s), which takes up to `KillWait` (30 s by default). Then it starts the other.
-const MARGIN: Span = Span(90 * SECOND);
+const MARGIN: Span = Span::from_seconds(90);
 
 /// What a job that is preempted holds on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +124,7 @@ impl KeptMemory {
 mod tests {
     use super::*;
 
-    const GRACE_END: Time = Time(60 * SECOND);
+    const GRACE_END: Time = Time::from_seconds(60);
     const SPARE: SpareMemory = SpareMemory {
         others: 100,
         free: 50,

@@ -27,7 +27,6 @@ pub use reason::reason;
 pub use request::Unfit;
 use request::{MoldableRequest, request};
 
-const SECOND: i64 = 1_000_000;
 /// A job is overdue when it has waited so many times as long as all that runs and waits was
 /// expected to take: two batches of the on-line algorithm (Section 2.2 of the paper), in which all
 /// that was submitted before the second begins has started.
@@ -35,7 +34,7 @@ const OVERDUE_FACTOR: i64 = 2;
 /// So long a job waits before it starts on more nodes than it needs. Jobs are often submitted one
 /// after the other: the first of them would get nodes, and keep them, that the next ones use
 /// better.
-const BURST: Span = Span(2 * SECOND);
+const BURST: Span = Span::from_seconds(2);
 
 /// What is expected of a job that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use dfrs_core::{Cluster, Experience, Job, JobId, Node, NodeIndex, Roster};
 use crate::due_times::DueTimes;
 use crate::plan::cluster::{PassFacts, core_node, core_nodes, planned_job, view_changes_at};
 use crate::plan::weights::Weights;
+use crate::saturating_u32;
 use crate::slurm::node_changes::NodeChanges;
 
 /// A roster of the cluster as it will be when everything under way has finished.
@@ -94,7 +95,7 @@ impl PlannedCluster {
                 continue;
             };
             let after = core_node(position, facts);
-            let index = NodeIndex(u32::try_from(position).unwrap_or(u32::MAX));
+            let index = NodeIndex(saturating_u32(position));
             match self.roster.cluster().node(index) {
                 Some(before) if *before == after => {}
                 Some(before) if is_same_node(before, &after) => {

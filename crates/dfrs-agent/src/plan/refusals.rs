@@ -10,12 +10,11 @@ use dfrs_core::{Span, Time};
 use crate::due_times::DueTimes;
 use crate::job::placement::NamedPlacement;
 
-const SECOND: i64 = 1_000_000;
 /// A node is left out after a refusal for so long, and for twice as long after each further one.
-const FIRST_BACKOFF: Span = Span(5 * SECOND);
-const MAX_BACKOFF: Span = Span(320 * SECOND);
+const FIRST_BACKOFF: Span = Span::from_seconds(5);
+const MAX_BACKOFF: Span = Span::from_seconds(320);
 /// So long a job that was refused on as many nodes is tried on fewer.
-const FEWER_NODES_TIME: Span = Span(60 * SECOND);
+const FEWER_NODES_TIME: Span = Span::from_seconds(60);
 /// Nodes of all jobs together that are remembered.
 const MAX_REFUSED_NODES: usize = 10_000;
 
@@ -205,7 +204,7 @@ mod tests {
     }
 
     fn left_out(refusals: &Refusals, second: i64) -> Vec<&str> {
-        refusals.left_out(7, Time(second * SECOND)).collect()
+        refusals.left_out(7, Time::from_seconds(second)).collect()
     }
 
     #[test]
@@ -213,14 +212,14 @@ mod tests {
         let mut refusals = Refusals::default();
         let mut now = 0;
         for wait in [5, 10, 20, 40, 80, 160, 320, 320] {
-            refusals.add(7, &on(&["a"]), "busy", Time(now * SECOND));
+            refusals.add(7, &on(&["a"]), "busy", Time::from_seconds(now));
             assert_eq!(left_out(&refusals, now + wait - 1), ["a"]);
             assert!(left_out(&refusals, now + wait).is_empty());
             now += wait;
-            assert!(refusals.take_due(Time(now * SECOND)).contains(&7));
+            assert!(refusals.take_due(Time::from_seconds(now)).contains(&7));
         }
         assert_eq!(refusals.reason(7), Some("busy"));
-        refusals.take_due(Time((now + 320) * SECOND));
+        refusals.take_due(Time::from_seconds(now + 320));
         assert_eq!((refusals.reason(7), refusals.size), (None, 0));
         assert_eq!(refusals.next(), None);
     }
@@ -231,7 +230,7 @@ mod tests {
             let mut refusals = Refusals::default();
             let mut tries = 0;
             loop {
-                let now = Time(tries * 6 * SECOND);
+                let now = Time::from_seconds(tries * 6);
                 let out: Vec<&str> = refusals.left_out(7, now).collect();
                 let all = ["a", "b", "c", "d"];
                 let some: Vec<&str> = all.into_iter().filter(|node| !out.contains(node)).collect();
@@ -253,7 +252,7 @@ mod tests {
         let mut refusals = Refusals::default();
         refusals.add(7, &on(&["a", "b"]), "busy", Time(0));
         assert_eq!(left_out(&refusals, 1), ["a"]);
-        refusals.add(7, &on(&["a", "b"]), "busy", Time(5 * SECOND));
+        refusals.add(7, &on(&["a", "b"]), "busy", Time::from_seconds(5));
         assert_eq!(left_out(&refusals, 6), ["b"]);
     }
 

@@ -10,7 +10,7 @@ use dfrs_core::{Span, Time};
 use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::job::life::{JobContext, LifeEvent};
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::publish::live_journal::Expected;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
@@ -18,7 +18,7 @@ use crate::slurm::records::{ObservedJob, ObservedState};
 
 /// slurmctld saves its jobs' states every five seconds at most: if it is killed before, a
 /// resumption that it has forgotten would not be repeated.
-const SLURM_SAVE_DELAY: Span = Span(10 * SECOND);
+const SLURM_SAVE_DELAY: Span = Span::from_seconds(10);
 const WITHHELD: &str =
     "DFRS: partition taken out of dfrs.conf: the job starts when parked jobs there have resumed";
 
@@ -60,7 +60,7 @@ impl GivingBack {
 
     /// When to look again, after a look at `looked`.
     pub(in crate::pass) fn next(&self, looked: Time) -> Option<Time> {
-        self.is_under_way().then_some(Time(looked.0 + SECOND))
+        self.is_under_way().then_some(looked + Span::SECOND)
     }
 }
 

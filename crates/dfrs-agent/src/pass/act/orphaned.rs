@@ -10,16 +10,16 @@ use dfrs_core::{Span, Time};
 use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
 use crate::job::life::UNTIL_ENDED;
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::publish::node_orders::TerminatingJobs;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 
 /// A node that does not answer for longer is down for Slurm (`SlurmdTimeout`, 300 s unless a site
 /// sets another), or lacks only dfrsd.
-const MAX_WAIT: Span = Span(330 * SECOND);
+const MAX_WAIT: Span = Span::from_seconds(330);
 /// What nodes have not said is looked for again after this.
-const RETRY_INTERVAL: Span = Span(3 * SECOND);
+const RETRY_INTERVAL: Span = Span::from_seconds(3);
 
 /// Since when a job is orphaned, and whether one of its nodes did not answer, or could not be
 /// reached.
@@ -195,7 +195,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn hold_off(&mut self, id: u32, wait: Span, now: Time) {
         let until = Time(now.0 + wait.0);
         let known = self.ledger.get(id).map(|record| record.life.not_before());
-        if known.is_some_and(|known| known.0 < until.0 - SECOND)
+        if known.is_some_and(|known| known + Span::SECOND < until)
             && let Some(record) = self.ledger.get_mut(id)
         {
             record.life.hold_off(until);

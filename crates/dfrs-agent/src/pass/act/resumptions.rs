@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 use dfrs_core::{Span, Time};
 
 use crate::daemons::Daemons;
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::ObservedState;
 
 /// The first time is when slurmctld no longer tries itself.
-const FIRST_RETRY: Span = Span(15 * SECOND);
+const FIRST_RETRY: Span = Span::from_seconds(15);
 /// Each wait is so many times the one before.
 const BACKOFF_FACTOR: i64 = 4;
 /// A node that has not answered for so long is down (`SlurmdTimeout`, 300 s unless a site sets
 /// another), and the job is requeued.
-const MAX_BACKOFF: Span = Span(960 * SECOND);
+const MAX_BACKOFF: Span = Span::from_seconds(960);
 /// After all retries, and some delay, no resumption is repeated any more.
-const RETRY_WINDOW: Span = Span(1400 * SECOND);
+const RETRY_WINDOW: Span = Span::from_seconds(1400);
 
 /// Jobs whose resumption is to be sent again, when, and the delay since the time before.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// jobs that came back recently. O(jobs).
     pub(in crate::pass) fn recall_resumptions(&mut self, seen: &Observation, now: Time) {
         for job in seen.jobs() {
-            let resumed = Time(job.resumed_seconds.saturating_mul(SECOND));
+            let resumed = Time::from_seconds(job.resumed_seconds);
             if job.state == ObservedState::Running && now.since(resumed) < RETRY_WINDOW {
                 self.nodes.resumptions.note_sent(job.id, now);
             }
@@ -105,7 +105,7 @@ mod tests {
         resumptions.note_sent(7, Time(0));
         let mut repeated = Vec::new();
         for second in 0..5000 {
-            if !resumptions.take_due(Time(second * SECOND)).is_empty() {
+            if !resumptions.take_due(Time::from_seconds(second)).is_empty() {
                 repeated.push(second);
             }
         }

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Span, Time};
 
 use crate::due_times::DueTimes;
-use crate::pass::SECOND;
 
 /// Slurm is queried again about a job that it refused after this time, doubled each time up to the
 /// maximum: a dependency ends, a begin time passes, a limit has room.
-const MIN_BACKOFF: Span = Span(SECOND);
-const MAX_BACKOFF: Span = Span(8 * SECOND);
+const MIN_BACKOFF: Span = Span::SECOND;
+const MAX_BACKOFF: Span = Span::from_seconds(8);
 /// Jobs queried again in one pass: each query takes slurmctld's locks for some microseconds.
 pub(in crate::pass) const MAX_QUERIES: usize = 500;
 /// Jobs queried again in one pass where their records are only read, for a fraction of a
@@ -156,7 +155,7 @@ mod tests {
         let mut admission = Admission::default();
         let mut asked = Vec::new();
         for second in 0..40 {
-            let now = Time(second * SECOND);
+            let now = Time::from_seconds(second);
             let fresh = BTreeSet::from_iter((second == 0).then_some(7));
             for id in admission.due_queries(&fresh, MAX_QUERIES, now) {
                 asked.push(second);
@@ -180,15 +179,18 @@ mod tests {
         admission.query_again(7, Time(0));
         assert!(admission.ready().contains(&7));
         let asked_at = |admission: &Admission, second: i64| {
-            let questions =
-                admission.due_queries(&BTreeSet::from([7]), MAX_QUERIES, Time(second * SECOND));
+            let questions = admission.due_queries(
+                &BTreeSet::from([7]),
+                MAX_QUERIES,
+                Time::from_seconds(second),
+            );
             !questions.is_empty()
         };
         assert!(!asked_at(&admission, 7));
         assert!(asked_at(&admission, 8));
-        admission.refuse(7, Time(8 * SECOND));
+        admission.refuse(7, Time::from_seconds(8));
         assert!(!admission.ready().contains(&7));
-        assert_eq!(admission.next(), Some(Time(9 * SECOND)), "soon again");
+        assert_eq!(admission.next(), Some(Time::from_seconds(9)), "soon again");
         admission.forget(7);
         assert_eq!(admission.next(), None);
     }
@@ -202,7 +204,7 @@ mod tests {
         }
         let mut again = BTreeSet::new();
         for pass in 0..4 {
-            let now = Time(SECOND + pass);
+            let now = Time(Span::SECOND.0 + pass);
             let questions = admission.due_queries(&BTreeSet::new(), MAX_QUERIES, now);
             assert_eq!(questions.len(), MAX_QUERIES);
             for id in questions {

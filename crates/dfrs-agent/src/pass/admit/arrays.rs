@@ -6,9 +6,10 @@ use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
 
 use crate::daemons::Daemons;
+use crate::pass::Agent;
 use crate::pass::admit::admission::MAX_QUERIES;
-use crate::pass::{Agent, SECOND};
 use crate::probe::PassPart;
+use crate::saturating_u32;
 use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
@@ -22,7 +23,7 @@ const MAX_AHEAD: u32 = 100;
 /// those of all, and every record costs slurmctld and every look.
 const MAX_AHEAD_TOTAL: u32 = 1000;
 /// How often shadow mode looks at what arrays wait for.
-const ARRAYS_INTERVAL: Span = Span(8 * SECOND);
+const ARRAYS_INTERVAL: Span = Span::from_seconds(8);
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Gives tasks of arrays records of their own: of the arrays that Slurm would start, as many
@@ -150,7 +151,7 @@ fn lacking(
 /// How many tasks of each of so many arrays may have records: the same number for each, lest tasks
 /// that cannot start after all keep others from it.
 fn max_ahead(arrays: usize) -> u32 {
-    let arrays = u32::try_from(arrays).unwrap_or(u32::MAX);
+    let arrays = saturating_u32(arrays);
     (MAX_AHEAD_TOTAL / arrays.max(1)).clamp(1, MAX_AHEAD)
 }
 
@@ -192,7 +193,7 @@ fn room_for((task, node, tasks): (Bytes, Bytes, u32), seen: &Observation) -> u32
             })
         });
     let room: u64 = up.sum();
-    u32::try_from(room / u64::from(tasks.max(1))).unwrap_or(u32::MAX)
+    saturating_u32(room / u64::from(tasks.max(1)))
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Decision, Span, Time};
 
 use crate::daemons::Daemons;
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 
 /// A limit that has kept a planned job from starting may do so again for so long.
-const LIMIT_EXPIRY: Span = Span(600 * SECOND);
+const LIMIT_EXPIRY: Span = Span::from_seconds(600);
 
 /// Users whose planned jobs Slurm did not let start after all, and until when that counts. At most
 /// one entry for a user that has jobs.
@@ -95,8 +95,11 @@ mod tests {
     fn limit_expires_when_it_defers_no_job_for_ten_minutes() {
         let mut limits = LimitedUsers::default();
         limits.note(7, Time(0));
-        limits.note(8, Time(SECOND));
-        assert_eq!(limits.users(Time(600 * SECOND - 1)), BTreeSet::from([7, 8]));
-        assert_eq!(limits.users(Time(600 * SECOND)), BTreeSet::from([8]));
+        limits.note(8, Time::from_seconds(1));
+        assert_eq!(
+            limits.users(Time(Span::from_seconds(600).0 - 1)),
+            BTreeSet::from([7, 8])
+        );
+        assert_eq!(limits.users(Time::from_seconds(600)), BTreeSet::from([8]));
     }
 }

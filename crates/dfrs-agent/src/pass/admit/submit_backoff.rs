@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Policy, Span, Time};
 
 use crate::due_times::DueTimes;
-use crate::pass::SECOND;
 
 /// Jobs that were submitted and not placed ([`Policy::retry_after`]). Not kept over restarts:
 /// delays begin at the first one then.
@@ -67,7 +66,7 @@ impl SubmitBackoff {
 /// When a job is tried again after this delay: together with others, up to a quarter of it later,
 /// as a decision is about all that wait.
 fn retry_slot(now: Time, delay: Span) -> Time {
-    let step = (delay.0 / 4).max(SECOND);
+    let step = (delay.0 / 4).max(Span::SECOND.0);
     let at = now + delay;
     Time((at.0 + step - 1).div_euclid(step).saturating_mul(step))
 }
@@ -83,7 +82,7 @@ mod tests {
         let mut tried = Vec::new();
         retries.failed(7, &policy, Time(0));
         for second in 0..100 {
-            let now = Time(second * SECOND);
+            let now = Time::from_seconds(second);
             for id in retries.take_due(&ready, now) {
                 tried.push(second);
                 if placed_at.is_some_and(|at| at <= second) {
@@ -105,7 +104,7 @@ mod tests {
     #[test]
     fn retries_of_long_waiting_jobs_are_batched() {
         let times: BTreeSet<Time> = (0..100)
-            .map(|second| retry_slot(Time(second * SECOND), Span::from_seconds(4096)))
+            .map(|second| retry_slot(Time::from_seconds(second), Span::from_seconds(4096)))
             .collect();
         assert!(times.len() <= 2, "{times:?}");
     }
@@ -120,7 +119,7 @@ mod tests {
         let policy: Policy = "default".parse().expect("a policy");
         let mut retries = SubmitBackoff::default();
         retries.failed(7, &policy, Time(0));
-        let later = Time(3 * SECOND);
+        let later = Time::from_seconds(3);
         assert!(retries.take_due(&BTreeSet::new(), later).is_empty());
         assert_eq!(retries.next(), None);
     }

@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 
 use dfrs_core::{Events, Span, Stopped, Time};
 
-use crate::pass::SECOND;
-
 /// Time to the next try; it doubles from one to the next.
-const MIN_BACKOFF: i64 = 10 * SECOND;
+const MIN_BACKOFF: Span = Span::from_seconds(10);
 /// The longest.
-const MAX_BACKOFF: i64 = 600 * SECOND;
+const MAX_BACKOFF: Span = Span::from_seconds(600);
 
 /// Why a decision has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +56,7 @@ impl DecisionBackoff {
         let Some(next) = self.next else { return new };
         add(&mut self.events, new);
         // A clock may be set back.
-        if (1..=MAX_BACKOFF).contains(&next.since(now).0) {
+        if (1..=MAX_BACKOFF.0).contains(&next.since(now).0) {
             return Events::default();
         }
         self.next = None;
@@ -73,8 +71,8 @@ impl DecisionBackoff {
         now: Time,
     ) -> Span {
         let in_a_row = self.ended.saturating_add(self.dropped);
-        let pause = MIN_BACKOFF.saturating_mul(1 << in_a_row.min(10));
-        let pause = Span(pause.min(MAX_BACKOFF));
+        let pause = MIN_BACKOFF.0.saturating_mul(1 << in_a_row.min(10));
+        let pause = Span(pause).min(MAX_BACKOFF);
         self.events = events.clone();
         self.next = Some(now + pause);
         *match failure {
@@ -136,7 +134,8 @@ mod tests {
         let mut pauses = Vec::new();
         for _ in 0..8 {
             let failure = [DecisionFailure::Ended, DecisionFailure::Dropped][pauses.len() % 2];
-            pauses.push(undecided.back_off(&Events::period(), failure, at(0)).0 / SECOND);
+            let pause = undecided.back_off(&Events::period(), failure, at(0));
+            pauses.push(pause.whole_seconds());
         }
         assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 600, 600]);
         assert_eq!(undecided.consecutive(DecisionFailure::Ended), 4);

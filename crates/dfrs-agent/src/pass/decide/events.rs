@@ -5,7 +5,7 @@ use dfrs_core::{Events, JobId, Mobility, Time};
 use crate::changes::{ChangeEntry, ChangeReader};
 use crate::daemons::Daemons;
 use crate::job::mobility::{is_settling, mobility, settled_at};
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm};
 
@@ -42,7 +42,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if let Some(took) = self.planner.remaps.follow(&self.ledger, now) {
             let text = format!(
                 "last remap took {} s to carry out; next remap delayed accordingly",
-                took.0 / SECOND
+                took.whole_seconds()
             );
             self.slurm.log(LogLevel::Info, &text);
         }

@@ -10,6 +10,7 @@ use crate::pass::Agent;
 use crate::pass::decide::MAX_TRIES;
 use crate::plan::apply::slurm_id;
 use crate::plan::partition_policy::{PartitionPolicy, PlannedStart, all};
+use crate::saturating_u32;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::ObservedJob;
@@ -96,7 +97,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let pending: usize = policies.iter().map(|policy| policy.pending()).sum();
         self.planner.partition_policies.policies = policies;
-        u32::try_from(pending).unwrap_or(u32::MAX)
+        saturating_u32(pending)
     }
 
     /// What this policy starts, and Slurm would start, too.

@@ -7,7 +7,8 @@ use dfrs_core::{Span, Time};
 
 use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
+use crate::saturating_u32;
 use crate::slurm::job_name::job_name;
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
@@ -16,7 +17,7 @@ use crate::slurm::records::{ObservedJob, ObservedNode, ObservedState};
 
 /// How often the note is repeated: an administrator who gives a node another reason removes the
 /// note with the former one, and DFRS cannot distinguish a node that is to be rebooted from others.
-const REPEAT_INTERVAL: Span = Span(10 * SECOND);
+const REPEAT_INTERVAL: Span = Span::from_seconds(10);
 
 /// What was said of the nodes on which parked jobs live.
 #[derive(Debug, Default)]
@@ -108,7 +109,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn parked_on(&self, position: usize, observation: &Observation) -> u32 {
         let here = observation.jobs_on(position);
         let parked = here.filter(|job| self.is_parked_there(job)).count();
-        u32::try_from(parked).unwrap_or(u32::MAX)
+        saturating_u32(parked)
     }
 
     /// Whether Slurm shows it as suspended, and it depends on DFRS to come back.

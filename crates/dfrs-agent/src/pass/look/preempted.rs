@@ -14,8 +14,6 @@ use crate::slurm::port::{LogLevel, Slurm};
 use crate::slurm::records::{ObservedJob, ObservedState};
 use crate::slurm::request::memory::memory_on_node;
 
-const SECOND: i64 = 1_000_000;
-
 const FOR_OTHERS: Vacating = Vacating {
     log: "is preempted by Slurm for a job of another partition: leaves its nodes",
     journal: "Slurm preempts it for a job of another partition",
@@ -66,7 +64,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let share = PreemptedShare {
                 job: job.id,
                 mib: memory_on_node(job, place.tasks, seen),
-                grace_end: Time(job.grace_end_seconds.saturating_mul(SECOND)),
+                grace_end: Time::from_seconds(job.grace_end_seconds),
             };
             let position = seen.node_position(place.node);
             let is_known = self.planner.kept_memory.knows(place.node, &share);

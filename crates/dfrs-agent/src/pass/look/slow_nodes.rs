@@ -9,7 +9,6 @@ use dfrs_core::{Span, Time};
 
 use crate::daemons::{NodeFacts, SwapEighths};
 use crate::job::placement::NamedPlacement;
-use crate::pass::SECOND;
 
 /// A node is left alone for as long as it had to park the job, for twice as long after each further
 /// failure in a row, and never for more than so many times as long.
@@ -56,8 +55,9 @@ impl SlowNodes {
             }
             slow.job = job;
             slow.times = (slow.times * 2).clamp(1, MAX_FACTOR);
-            slow.until = Time(now.0 + timeout.0 * slow.times);
-            let seconds = timeout.0 * slow.times / SECOND;
+            let pause = Span(timeout.0 * slow.times);
+            slow.until = now + pause;
+            let seconds = pause.whole_seconds();
             left_alone.push(format!("{} for {seconds} s", spot.node));
         }
         let left_alone = left_alone.join(", ");
@@ -107,9 +107,9 @@ mod tests {
 
     /// How many seconds n1 is left alone, after a failure of this job at 0.
     fn left_alone(slow: &mut SlowNodes, job: u32) -> Option<i64> {
-        slow.add(job, &here(), Span(10 * SECOND), Time(0));
+        slow.add(job, &here(), Span::from_seconds(10), Time(0));
         let is_free = |second: &i64| {
-            let swap = slow.leave_out(&facts(), Time(second * SECOND));
+            let swap = slow.leave_out(&facts(), Time::from_seconds(*second));
             assert_eq!(swap.get("n2"), Some(&3));
             swap.get("n1") == Some(&8)
         };
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn log_line_names_excluded_nodes() {
         let mut slow = SlowNodes::default();
-        let timeout = Span(60 * SECOND);
+        let timeout = Span::from_seconds(60);
         assert_eq!(slow.add(1, &here(), timeout, Time(0)), None);
         let line = slow.add(2, &here(), timeout, Time(0)).unwrap();
         assert!(line.ends_with("no job is parked on n1 for 60 s"), "{line}");

@@ -9,6 +9,7 @@ use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::life::{LifeStep, StepResult};
 use crate::pass::Agent;
+use crate::saturating_u32;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::{ObservedJob, ObservedNode};
 
@@ -50,9 +51,9 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn counts(&self) -> Counts {
         let nodes = self.seen.nodes();
         let mut counts = Counts {
-            nodes: number(nodes.len()),
-            nodes_up: number(nodes.iter().filter(|node| node.up).count()),
-            nodes_can_park: number(
+            nodes: saturating_u32(nodes.len()),
+            nodes_up: saturating_u32(nodes.iter().filter(|node| node.up).count()),
+            nodes_can_park: saturating_u32(
                 self.nodes
                     .swap
                     .values()
@@ -111,7 +112,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .collect();
         let largest_stretch = stretches.iter().copied().fold(1.0, f64::max);
         JobMetrics {
-            sharing: number(self.planner.shares.len()),
+            sharing: saturating_u32(self.planner.shares.len()),
             lowered: self.planner.actual.lowered(),
             lowest_yield,
             mean_yield: mean(yields),
@@ -170,10 +171,6 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
         count += 1.0;
     }
     if count > 0.0 { sum / count } else { 1.0 }
-}
-
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 
 use crate::daemons::Daemons;
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::probe::PassDurations;
 use crate::slurm::port::{LogLevel, Slurm};
 
-const DAY: Span = Span(24 * 3600 * SECOND);
+const DAY: Span = Span::from_seconds(24 * 3600);
 
 /// What was seen since the last line.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Daily {
     }
 
     fn line(&self, now: Time, took: PassDurations) -> String {
-        let hours = (now.0 - self.since.0) / (3600 * SECOND);
+        let hours = now.since(self.since).whole_seconds() / 3600;
         let times = match took.count {
             0 => String::new(),
             count => format!(
@@ -79,7 +79,7 @@ mod tests {
         daily.count(5, 2);
         assert!(daily.take(Time(DAY.0 - 1)).is_none());
         daily.count(1, 1);
-        let now = Time(DAY.0 + 3 * SECOND);
+        let now = Time(DAY.0 + Span::from_seconds(3).0);
         let day = daily.take(now).expect("it is over");
         let took = PassDurations {
             count: 17_280,

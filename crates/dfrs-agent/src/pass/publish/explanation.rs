@@ -10,10 +10,11 @@ use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
 use crate::job::mobility::{is_settling, mobility_now};
 use crate::job::placement::NamedPlacement;
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::plan::needs::need_of;
 use crate::plan::weights::deadline_boosted;
 use crate::publish::live_journal::Expected;
+use crate::saturating_u32;
 use crate::slurm::devices::requested_by_kind;
 use crate::slurm::port::Slurm;
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -55,7 +56,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             phase: phase(job, record).to_owned(),
             why: self.reason(job, &self.seen),
             last_change: self.planner.last_changes.get(&job.id).cloned(),
-            node_count: number(nodes.0.len()),
+            node_count: saturating_u32(nodes.0.len()),
             nodes: on_nodes(&nodes),
             tasks: job.request.tasks,
             cpus_per_task: job.request.cpus_per_task,
@@ -72,7 +73,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             most_moves: self.config.policy.settings.budget.moves_per_job,
             next_remap: seconds(self.planner.remaps.due()),
             not_before: self.not_before(job, record, now).map(seconds),
-            co_located: number(co_located.len()),
+            co_located: saturating_u32(co_located.len()),
             co_located_jobs: co_located.into_iter().take(MAX_ENTRIES).collect(),
             notes: self.notes(job, record, &nodes, now),
         })
@@ -167,7 +168,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         if inherited > Span::ZERO {
             notes.push(format!(
                 "other jobs of its user were at work before it: it counts {} s of that as its own",
-                inherited.0 / SECOND
+                inherited.whole_seconds()
             ));
         }
         if record.is_some_and(|record| record.deadline_boost) {
@@ -253,10 +254,6 @@ fn on_nodes(placement: &NamedPlacement) -> Vec<OnNode> {
             tasks: spot.tasks,
         })
         .collect()
-}
-
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// UNIX seconds, to the millisecond.

@@ -7,12 +7,12 @@ use dfrs_proto::conf::Mode;
 
 use crate::changes::ChangeReader;
 use crate::daemons::Daemons;
-use crate::pass::{Agent, SECOND};
+use crate::pass::Agent;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 
 /// How often what is shown follows: each change is a write to a record of slurmctld's.
-const INTERVAL: Span = Span(10 * SECOND);
+const INTERVAL: Span = Span::from_seconds(10);
 
 /// What is shown of the jobs' yields.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use super::*;
 
 /// A pass in which a decision takes too long.
 fn pass_with_timeout(cluster: &mut TestCluster) -> PassReport {
-    let now = Time(cluster.now * SECOND);
+    let now = Time::from_seconds(cluster.now);
     cluster.slurm.0.borrow_mut().updates = cluster.now;
     let report = cluster.agent.pass_while(now, &|| false);
     report.expect("the fake can be looked at")

@@ -84,7 +84,7 @@ fn devices_and_jobs_that_ask_for_some_are_counted() {
     let with_devices = counts.jobs.with_devices;
     assert_eq!((with_devices.all, of(&with_devices.waits_for)), (2, (1, 0)));
     assert_eq!(of(&counts.jobs.waits_for), (1, 0));
-    let now = Time(cluster.now * SECOND);
+    let now = Time::from_seconds(cluster.now);
     let explained = cluster.agent.explanation(3, None, now).expect("is there");
     assert_eq!(dfrs_proto::devices::text(&explained.devices), "gpu:2");
     let why = explained.why.expect("it waits");

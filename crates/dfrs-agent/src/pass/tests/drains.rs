@@ -66,7 +66,7 @@ fn parked_count_is_reported_while_the_cluster_is_given_back() {
     take_reports(&cluster);
     cluster.slurm.0.borrow_mut().end(2);
     for second in 0..5 {
-        let now = Time((cluster.now + second) * SECOND);
+        let now = Time::from_seconds(cluster.now + second);
         cluster.agent.give_back(now).expect("can be looked at");
     }
     assert_eq!(cluster.state(1), ObservedState::Running);

@@ -56,7 +56,7 @@ fn time_before_eligibility_does_not_count_as_wait() {
     let record = cluster.agent.ledger.get(1).expect("a record");
     assert_eq!(record.submit_time, 1990);
     // It is known after a restart, too.
-    let _ = cluster.agent.finish(Time(cluster.now * SECOND));
+    let _ = cluster.agent.finish(Time::from_seconds(cluster.now));
     cluster.reopen(config());
     cluster.run(1);
     assert_eq!(waits_since(&cluster, 1), released);

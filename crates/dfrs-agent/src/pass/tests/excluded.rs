@@ -116,7 +116,7 @@ fn decision_is_retried_when_no_job_can_be_excluded() {
     cluster.submit(job(1, 1));
     let mut dropped = Vec::new();
     for second in 0..40 {
-        let now = Time((cluster.now + second) * SECOND);
+        let now = Time::from_seconds(cluster.now + second);
         let report = cluster.agent.pass(now).expect("looks");
         if report.dropped_plans > 0 {
             dropped.push((second, report.dropped_plans));

@@ -3,7 +3,7 @@
 use super::*;
 
 fn explanation(cluster: &TestCluster, id: u32) -> dfrs_proto::explain::Explanation {
-    let now = Time(cluster.now * SECOND);
+    let now = Time::from_seconds(cluster.now);
     let explanation = cluster.agent.explanation(id, None, now);
     explanation.expect("the job is there")
 }
@@ -42,7 +42,7 @@ fn explanation_of_parked_job_names_its_cause_and_its_nodes() {
     assert_eq!(explanation(&cluster, 1).phase, "running");
     let gone = cluster
         .agent
-        .explanation(2, None, Time(cluster.now * SECOND));
+        .explanation(2, None, Time::from_seconds(cluster.now));
     assert_eq!(gone, None);
 }
 
@@ -62,7 +62,7 @@ fn array_task_is_found_by_index_or_as_part_of_its_array() {
         ..job(5, 1)
     });
     cluster.run(1);
-    let now = Time(cluster.now * SECOND);
+    let now = Time::from_seconds(cluster.now);
     let ask = |task| cluster.agent.explanation(5, Some(task), now);
     assert_eq!(ask(3).expect("a task of its own").job, 7);
     let rest = ask(4).expect("waits with others");

@@ -88,7 +88,7 @@ fn limit_is_restored_when_dfrs_requeues_a_checkpoint_job() {
     cluster.run(30);
     assert_eq!(cluster.state(1), ObservedState::Running);
     let record = cluster.agent.ledger.get(1).expect("is known");
-    assert!(record.virtual_time() > Span(60 * SECOND), "it goes on");
+    assert!(record.virtual_time() > Span::from_seconds(60), "it goes on");
     assert!(limit(&cluster) <= GIVEN + 1);
 }
 
@@ -131,7 +131,7 @@ fn limit_is_restored_on_give_back_but_not_in_shadow_mode() {
     for (mode, left) in [("off", 0), ("shadow", 1)] {
         let (mut cluster, added) = slowed_down(job(1, 1));
         change(&cluster, requeued);
-        let now = Time(cluster.now * SECOND);
+        let now = Time::from_seconds(cluster.now);
         if mode == "off" {
             cluster.agent.give_back(now).expect("looks");
         } else {

@@ -24,7 +24,13 @@ fn after_an_hour(config: Config) -> TestCluster {
 }
 
 fn inherited(cluster: &TestCluster, id: u32) -> i64 {
-    cluster.agent.ledger.get(id).expect("is known").inherited.0 / SECOND
+    cluster
+        .agent
+        .ledger
+        .get(id)
+        .expect("is known")
+        .inherited
+        .whole_seconds()
 }
 
 fn of_another_user(id: u32) -> ObservedJob {

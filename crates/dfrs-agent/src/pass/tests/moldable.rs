@@ -68,7 +68,7 @@ fn waiting_job_shows_its_expected_start_and_starts_early() {
     );
     let explained = cluster
         .agent
-        .explanation(2, None, Time(cluster.now * SECOND));
+        .explanation(2, None, Time::from_seconds(cluster.now));
     let explained = explained.expect("it is known");
     assert!(
         explained
@@ -109,7 +109,7 @@ fn parked_job_resumes_and_none_is_paused_when_policy_is_demt() {
         cluster.calls(),
         ["start 1", "suspend 1", "release 1", "start 2"]
     );
-    let unsaved = cluster.agent.finish(Time(cluster.now * SECOND));
+    let unsaved = cluster.agent.finish(Time::from_seconds(cluster.now));
     assert!(unsaved.is_none());
     cluster.reopen(whole());
     cluster.submit(moldable(3, 1, 1));
@@ -133,7 +133,7 @@ fn in_shadow_mode_nothing_starts() {
     assert_eq!(cluster.calls(), [] as [&str; 0]);
     let explained = cluster
         .agent
-        .explanation(1, None, Time(cluster.now * SECOND));
+        .explanation(1, None, Time::from_seconds(cluster.now));
     let change = explained
         .expect("it is known")
         .last_change

@@ -68,7 +68,7 @@ fn yield_is_relative_to_request_and_decisions_use_the_need() {
     cluster.run(101);
     let record = cluster.agent.ledger.get(1).expect("is known");
     assert!((record.share().0 - 0.2).abs() < 1e-6);
-    let now = Time(cluster.now * SECOND);
+    let now = Time::from_seconds(cluster.now);
     let explanation = cluster.agent.explanation(1, None, now).expect("is there");
     assert!((explanation.r#yield - 0.2).abs() < 1e-6 && (explanation.need - 0.25).abs() < 1e-9);
     assert!(

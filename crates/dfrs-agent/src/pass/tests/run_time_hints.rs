@@ -48,7 +48,7 @@ fn hints_are_ignored_after_a_false_limit_even_after_restart() {
     cluster.run(20);
     cluster.slurm.0.borrow_mut().end(1);
     cluster.run(2);
-    let _ = cluster.agent.finish(Time(cluster.now * SECOND));
+    let _ = cluster.agent.finish(Time::from_seconds(cluster.now));
     cluster.reopen(hinted());
     cluster.submit(job(2, 4));
     cluster.run(20);

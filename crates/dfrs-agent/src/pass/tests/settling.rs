@@ -131,7 +131,7 @@ fn resumption_is_repeated_after_restart_and_during_give_back() {
     assert_eq!(take_repeated(&cluster), [1]);
     cluster.reopen(config());
     for second in 0..20 {
-        let now = Time((cluster.now + second) * SECOND);
+        let now = Time::from_seconds(cluster.now + second);
         cluster.agent.give_back(now).expect("can be looked at");
     }
     assert_eq!(take_repeated(&cluster), [1]);

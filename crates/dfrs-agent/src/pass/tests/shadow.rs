@@ -11,7 +11,7 @@ fn shadow() -> Config {
 
 /// What DFRS would do with this job, by what it decided last.
 fn last_decision(cluster: &TestCluster, id: u32) -> Option<String> {
-    let now = Time(cluster.now * SECOND);
+    let now = Time::from_seconds(cluster.now);
     let explanation = cluster.agent.explanation(id, None, now).expect("is there");
     explanation.last_change.map(|change| change.what)
 }
@@ -55,7 +55,7 @@ fn daily_summary_counts_submitted_and_ended_jobs() {
     let day = 24 * 3600;
     let pass_at = |cluster: &mut TestCluster, second: i64| {
         cluster.slurm.0.borrow_mut().updates = second;
-        let now = Time(second * SECOND);
+        let now = Time::from_seconds(second);
         cluster.agent.pass(now).expect("the fake can be looked at");
         let mut slurmctld = cluster.slurm.0.borrow_mut();
         std::mem::take(&mut slurmctld.infos)
@@ -121,7 +121,7 @@ fn with_journal(node_count: u32, config: Config) -> (TestCluster, JournalBuffer)
         probe: Box::new(NoProbe),
     };
     let state = cluster.store.0.borrow().clone();
-    cluster.agent = Agent::new(ports, config, state, Time(cluster.now * SECOND));
+    cluster.agent = Agent::new(ports, config, state, Time::from_seconds(cluster.now));
     (cluster, bytes)
 }
 

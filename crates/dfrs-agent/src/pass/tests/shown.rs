@@ -54,7 +54,7 @@ fn shown_yields_are_cleared_on_give_back_and_on_request() {
     cluster.agent.clear_yields();
     assert_eq!(take_shown(&cluster), [(1, None)]);
     let mut cluster = one_shown();
-    let given_back = cluster.agent.give_back(Time((cluster.now + 1) * SECOND));
+    let given_back = cluster.agent.give_back(Time::from_seconds(cluster.now + 1));
     assert_eq!(given_back, Ok(0));
     assert_eq!(take_shown(&cluster), [(1, None)]);
 }

@@ -8,7 +8,7 @@ use super::*;
 /// 20 s, if parking takes so many seconds.
 fn count_parks(parking_takes: i64) -> usize {
     let mut config = config();
-    config.period = Span(20 * SECOND);
+    config.period = Span::from_seconds(20);
     config.policy.settings.period = config.period;
     config.policy.settings.budget.moves_per_job = None;
     config.settle_time = Span(0);

@@ -85,7 +85,7 @@ fn slurm_state_is_trusted_after_an_orderly_shutdown() {
     let mut cluster = TestCluster::new(1);
     cluster.submit(large(1));
     cluster.run(20);
-    let _ = cluster.agent.finish(Time(cluster.now * SECOND));
+    let _ = cluster.agent.finish(Time::from_seconds(cluster.now));
     let mut kept = cluster.slurms_state();
     suspended_by_operator(kept.get_mut(&1).expect("is there"));
     cluster.kill_and_start_with(kept);

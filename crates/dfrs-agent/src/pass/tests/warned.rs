@@ -57,7 +57,7 @@ fn requeue_after(ending: Ending, is_shown: bool) -> (Span, Span) {
 fn job_killed_by_warning_is_requeued_without_progress() {
     for is_shown in [true, false] {
         let (_, after) = requeue_after(Ending::Failed, is_shown);
-        assert!(after <= Span(60 * SECOND));
+        assert!(after <= Span::from_seconds(60));
     }
 }
 

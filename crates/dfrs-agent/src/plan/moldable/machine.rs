@@ -7,6 +7,7 @@ use dfrs_moldable::{Busy, ProcessorSet};
 use super::request::{NO_LIMIT, estimate, speedup};
 use crate::job::ledger::LedgerRecord;
 use crate::plan::cluster::PassFacts;
+use crate::saturating_u32;
 use crate::slurm::records::{ObservedJob, ObservedState};
 
 /// How long processes take to end, in seconds.
@@ -50,7 +51,7 @@ impl NodeAvailability {
             let Some(JobState::Running(mapping)) = state else {
                 continue;
             };
-            let count = u32::try_from(mapping.runs().len()).unwrap_or(u32::MAX);
+            let count = saturating_u32(mapping.runs().len());
             for NodeIndex(node) in mapping.nodes() {
                 nodes.use_until(node as usize, time_on(job, count, facts));
             }
@@ -67,7 +68,7 @@ impl NodeAvailability {
     /// How many of these nodes are up.
     pub(super) fn number_up(&self, positions: &[u32]) -> u32 {
         let up = |position: &&u32| self.up.get(**position as usize) == Some(&true);
-        u32::try_from(positions.iter().filter(up).count()).unwrap_or(u32::MAX)
+        saturating_u32(positions.iter().filter(up).count())
     }
 
     /// A job gets these now.
@@ -98,7 +99,7 @@ impl NodeAvailability {
                 })
             });
         let machine = LiveMachine {
-            processors: u32::try_from(self.up.len()).unwrap_or(u32::MAX),
+            processors: saturating_u32(self.up.len()),
             unusable: ProcessorSet::of(unusable.map(|(position, _)| position)),
             running: running.collect(),
         };
@@ -117,7 +118,7 @@ impl NodeAvailability {
 fn time_left(job: &ObservedJob, record: Option<&LedgerRecord>, facts: &PassFacts) -> f64 {
     match (job.state, record) {
         (ObservedState::Running, Some(record)) => {
-            let count = u32::try_from(job.places.len()).unwrap_or(u32::MAX);
+            let count = saturating_u32(job.places.len());
             let done = super::seconds(record.progress.clone().virtual_time(facts.now));
             let left = time_on(job, count, facts) - done;
             let left = if left > 0.0 {

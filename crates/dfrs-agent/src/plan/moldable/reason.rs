@@ -2,12 +2,12 @@
 
 use dfrs_core::{Span, Time};
 
-use super::{Outlook, SECOND, Unfit};
+use super::{Outlook, Unfit};
 use crate::clock::to_the_minute;
 use crate::job::life::reason::counted;
 
 /// Further off nothing is expected: something that runs has no time limit.
-const FORESEEN: Span = Span(300 * 86_400 * SECOND);
+const FORESEEN: Span = Span::from_seconds(300 * 86_400);
 
 /// The text. `wall`: what the wall clock says at a time of DFRS's.
 #[must_use]
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn reason_names_the_nodes_and_the_expected_start() {
         let text = |outlook: &Outlook| {
-            let wall = |time: Time| Time(time.0 - 60 * SECOND);
+            let wall = |time: Time| time + Span::from_seconds(-60);
             reason(outlook, wall, Time(0))
         };
         let starts = |at| Outlook::Starts {

@@ -9,6 +9,7 @@ use dfrs_proto::conf::{Config, DEFAULT_LINEAR_SPEEDUP};
 use super::speedup::{Speedup, parse_comment};
 use crate::job::ledger::LedgerRecord;
 use crate::plan::cluster::{PassFacts, eligible};
+use crate::saturating_u32;
 use crate::slurm::records::{ObservedJob, ObservedNode};
 
 /// How long a job without a time limit is taken to last: a year, in seconds.
@@ -72,7 +73,7 @@ pub(super) fn request(
     let may = eligible(job, &JobState::Pending, unconfirmed, facts);
     let positions: Vec<u32> = match may {
         Some(nodes) => nodes.iter().map(|NodeIndex(position)| *position).collect(),
-        None => (0..count(facts.seen.nodes().len())).collect(),
+        None => (0..saturating_u32(facts.seen.nodes().len())).collect(),
     };
     let nodes = positions.into_iter();
     let holds = |position: u32| {
@@ -84,7 +85,10 @@ pub(super) fn request(
         TaskLayout::Together(job.request.tasks.max(1)),
         TaskLayout::OnEach,
     );
-    let listed = job.request.all_eligible.then_some(count(holds.len()));
+    let listed = job
+        .request
+        .all_eligible
+        .then_some(saturating_u32(holds.len()));
     let tried = facts.refusals.max_nodes(job.id, facts.now);
     let mut levels: Vec<u32> = holds.iter().map(|(_, holds)| *holds).collect();
     levels.sort_unstable();
@@ -96,7 +100,7 @@ pub(super) fn request(
         let allowed: Vec<u32> = large.map(|(position, _)| *position).collect();
         let (min, max) = sizes(job, tasks, level, listed)?;
         // Its least is tried again and again, as a limit may have room for it later.
-        let max = max.min(count(allowed.len())).min(tried.max(min));
+        let max = max.min(saturating_u32(allowed.len())).min(tried.max(min));
         (min <= max).then_some(MoldableRequest {
             sizes: min..=max,
             allowed,
@@ -109,7 +113,7 @@ pub(super) fn request(
         let needed = sizes(job, tasks, best, listed).map_or(0, |(min, _)| min);
         Unfit::Never {
             needed,
-            nodes: count(large),
+            nodes: saturating_u32(large),
         }
     })
 }
@@ -160,13 +164,9 @@ fn holds(job: &ObservedJob, node: &ObservedNode) -> u32 {
         None if job.request.memory > node.memory => 0,
         None => u64::MAX,
     };
-    let by_memory = u32::try_from(by_memory).unwrap_or(u32::MAX);
+    let by_memory = saturating_u32(by_memory);
     let stated = (job.request.tasks_per_node > 0).then_some(job.request.tasks_per_node);
     by_cpus.min(by_memory).min(stated.unwrap_or(u32::MAX))
-}
-
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl MoldableRequest {
@@ -194,7 +194,7 @@ impl MoldableRequest {
             }
         };
         let times = (1..=max).map(time).collect();
-        let machine = count(self.allowed.len());
+        let machine = saturating_u32(self.allowed.len());
         Task::new(job.id.to_string(), weight, 0.0, times, machine).map_err(|_| Unfit::Never {
             needed: min,
             nodes: machine,

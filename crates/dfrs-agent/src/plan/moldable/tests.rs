@@ -12,7 +12,7 @@ use crate::plan::weights::Weights;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedNode, ObservedPlace, ObservedState};
 
-const NOW: Time = Time(10_000 * SECOND);
+const NOW: Time = Time::from_seconds(10_000);
 
 fn config() -> Config {
     let text = "Mode=full\nPartition=dfrs Policy=DEMT LinearSpeedup=4\nPartition=other\n";
@@ -106,7 +106,7 @@ fn runs(id: u32, on: &[u32], until: i64) -> ObservedJob {
     ObservedJob {
         state: ObservedState::Running,
         places: on.iter().map(place).collect(),
-        end_seconds: NOW.0 / SECOND + until,
+        end_seconds: NOW.whole_seconds() + until,
         ..moldable(id, 1, 4)
     }
     .requesting(|request| request.exclusive = true)
@@ -266,7 +266,7 @@ fn overdue_job_goes_first() {
     let plan = fixture.decide();
     fixture
         .history
-        .update(&plan, Time(NOW.0 - 100_000 * SECOND));
+        .update(&plan, Time::from_seconds(NOW.whole_seconds() - 100_000));
     fixture.history.since.insert(3, NOW);
     assert!(fixture.starts().is_empty(), "the node is kept for job 2");
 }

@@ -400,7 +400,6 @@ mod tests {
 
     const REFRESH: Span = Span::from_seconds(20);
     const LATE: Span = Span::from_seconds(1);
-    const SECOND: Span = Span::from_seconds(1);
 
     struct SendQueueFixture {
         queue: SendQueue,
@@ -472,9 +471,9 @@ mod tests {
         assert_eq!(first.concat().len(), 200);
         assert_eq!(first.concat().iter().collect::<BTreeSet<_>>().len(), 200);
         assert!(first.iter().all(|nodes| nodes.len() <= BATCH));
-        fixture.now = fixture.now + (REFRESH - SECOND);
+        fixture.now = fixture.now + (REFRESH - Span::SECOND);
         assert!(fixture.deliver().is_empty());
-        fixture.now = fixture.now + SECOND;
+        fixture.now = fixture.now + Span::SECOND;
         assert_eq!(fixture.deliver().concat().len(), 200);
     }
 
@@ -516,7 +515,7 @@ mod tests {
         fixture.now = fixture.now + LATE;
         fixture.queue.mark_late(fixture.now);
         fixture.queue.change(changes(&nodes[..1]), 2, fixture.now);
-        fixture.now = fixture.now + SECOND;
+        fixture.now = fixture.now + Span::SECOND;
         let (hung, reached) = nodes.split_last().expect("nodes");
         let answers = fixture.complete(message, std::slice::from_ref(hung));
         assert_eq!(answers.answered, *reached);
@@ -569,7 +568,7 @@ mod tests {
         for wait in [2, 4, 8, 16, 32, 60, 60] {
             fixture.now = fixture.now + Span::from_seconds(wait - 1);
             assert!(fixture.start().is_empty());
-            fixture.now = fixture.now + SECOND;
+            fixture.now = fixture.now + Span::SECOND;
             let mut tried = 0;
             loop {
                 let messages = fixture.start();

@@ -7,6 +7,7 @@ use dfrs_proto::journal::PlatformNode;
 
 use super::as_number;
 use crate::job::placement::NamedPlacement;
+use crate::saturating_u32;
 use crate::slurm::devices::{are_counted_so, counted_by_kind};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedNode;
@@ -71,7 +72,7 @@ impl JournalNodes {
     }
 
     fn add(&mut self, node: &ObservedNode) {
-        let place = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let place = saturating_u32(self.all.len());
         self.places.insert(node.name.clone(), NodeIndex(place));
         let (cpu, mem) = capacity(node);
         self.all.push(PlatformNode {

@@ -2,6 +2,7 @@
 
 use dfrs_core::{Layout, NodeSet};
 
+use crate::saturating_u32;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode};
 use crate::slurm::request::memory::tasks_in_whole_node;
@@ -19,9 +20,7 @@ pub fn layout_of(
     let request = &job.request;
     let listed = eligible.as_ref().filter(|_| request.all_eligible);
     let listed = listed.map_or(0, |nodes| nodes.len());
-    let least_nodes = request
-        .min_nodes
-        .max(u32::try_from(listed).unwrap_or(u32::MAX));
+    let least_nodes = request.min_nodes.max(saturating_u32(listed));
     let spread = (least_nodes > 1).then(|| request.tasks.div_ceil(least_nodes));
     let stated = (request.tasks_per_node > 0).then_some(request.tasks_per_node);
     let max_tasks_per_node = stated

@@ -2,6 +2,7 @@
 
 use dfrs_core::Bytes;
 
+use crate::saturating_u32;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedPlace};
 use crate::slurm::request::whole_nodes::whole_node;
@@ -50,7 +51,7 @@ pub(crate) fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) 
         return None;
     }
     let tasks = whole_node(job, observation) / task;
-    Some(u32::try_from(tasks).unwrap_or(u32::MAX).max(1))
+    Some(saturating_u32(tasks).max(1))
 }
 
 /// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it

@@ -5,8 +5,6 @@ use dfrs_core::{Layout, Mapping, NodeGroups, Time, Together};
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 
-const SECOND: i64 = 1_000_000;
-
 /// The job's rule now, if it may have several nodes by this layout. As Slurm does, a job that wants
 /// consecutive nodes is asked for no number of switches, and none has one where Slurm knows no
 /// switches. O(1) for a job that waits, O(its nodes × switches) else.
@@ -58,7 +56,7 @@ pub fn switch_rule_ends(job: &ObservedJob) -> Option<Time> {
     let seconds = job
         .eligible_seconds
         .saturating_add(request.switch_wait_seconds.into());
-    (waits && job.eligible_seconds > 0).then(|| Time(seconds.saturating_mul(SECOND)))
+    (waits && job.eligible_seconds > 0).then(|| Time::from_seconds(seconds))
 }
 
 /// When a job that may have several nodes no longer insists on its number of switches; `None`: it
