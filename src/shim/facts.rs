@@ -1,22 +1,23 @@
 //! What is in slurm.conf and cgroup.conf, from slurmctld's memory, as the checks want it that `dfrs
 //! doctor` makes, too.
 
-use std::ffi::{CString, c_char};
+use std::ffi::c_char;
 
-use dfrs_proto::conf::{Config, JobField, Mode};
+use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::slurm_conf::{
     CgroupConf, Idle, PowerSaving, SlurmFacts, SlurmNode, SlurmPartition,
 };
 
 use super::bindings;
-use super::calls::{delivery_known, has_field, text_at};
+use super::c_values::{comma_separated, text_at};
+use super::calls::{delivery_known, has_extra};
 use super::decode::{part, slice_at};
 
 /// Looks at slurmctld's configuration; from then on snapshots go by this dfrs.conf's partitions with whole
 /// nodes. What nothing is refused for is left as it is by default.
 #[must_use]
 pub fn facts(config: &Config) -> SlurmFacts {
-    let whole = CString::new(config.whole_node_partitions().join(",")).unwrap_or_default();
+    let whole = comma_separated(&config.whole_node_partitions());
     let starts = config.mode == Mode::Full;
     // SAFETY: reads the NUL-terminated list; what it returns is not null, and is freed once, below.
     unsafe {
@@ -60,7 +61,7 @@ unsafe fn of(raw: &bindings::dfrs_conf_t) -> SlurmFacts {
         proctrack_type: text(raw.proctrack_type),
         task_plugin: text(raw.task_plugin),
         gather_type: text(raw.gather_type),
-        has_extra: has_field(JobField::Extra),
+        has_extra: has_extra(),
         is_delivery_known: delivery_known(),
         power: PowerSaving {
             has_programs: has(bindings::DFRS_CONF_SAVES_POWER),

@@ -11,11 +11,15 @@
 )]
 mod bindings;
 #[cfg(not(no_slurm))]
+mod c_values;
+#[cfg(not(no_slurm))]
 mod calls;
 mod decode;
 #[cfg(not(no_slurm))]
 mod facts;
 mod locks;
+#[cfg(not(no_slurm))]
+mod port;
 #[cfg(not(no_slurm))]
 mod view;
 
@@ -24,4 +28,4 @@ pub use calls::*;
 #[cfg(not(no_slurm))]
 pub use facts::facts;
 #[cfg(not(no_slurm))]
-pub use view::View;
+pub use port::Calls;
