@@ -1,50 +1,24 @@
 //! `dfrs bound` and `dfrs sim --bound` as their user sees them.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod common;
 
 use serde_json::Value;
+
+use common::Scratch;
 
 /// Two jobs of a kind on one node: one of them has a stretch of 2 at least.
 const TRACE: &str = "id,submit,tasks,cpu,mem,runtime\na,0,1,1.0,0.6,100\nb,0,1,1.0,0.6,100\n";
 
-/// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("dfrs-bound-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("temporary directory");
-        std::fs::write(path.join("trace.csv"), TRACE).expect("temporary file");
-        Self(path)
-    }
-
-    /// Code, standard output and standard error.
-    fn dfrs(&self, arguments: &[&str]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
-            .current_dir(&self.0)
-            .args(arguments)
-            .output()
-            .expect("dfrs runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        (
-            output.status.code().unwrap_or(-1),
-            text(output.stdout),
-            text(output.stderr),
-        )
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let (code, output, errors) = self.dfrs(&[arguments, &["--format", "json"]].concat());
-        assert_eq!((code, errors.as_str()), (0, ""));
-        serde_json::from_str(&output).expect("JSON")
-    }
+fn with_trace(test: &str) -> Scratch {
+    let scratch = Scratch::new(test);
+    scratch.file("trace.csv", TRACE);
+    scratch
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn json(scratch: &Scratch, arguments: &[&str]) -> Value {
+    let (code, output, errors) = scratch.dfrs(&[arguments, &["--format", "json"]].concat());
+    assert_eq!((code, errors.as_str()), (0, ""));
+    serde_json::from_str(&output).expect("JSON")
 }
 
 /// At most 1 / 8192 below.
@@ -55,20 +29,23 @@ fn is_about(value: &Value, expected: f64) -> bool {
 
 #[test]
 fn bound_is_printed_as_object_and_table() {
-    let scratch = Scratch::new("object");
-    let found = scratch.json(&["bound", "trace.csv", "--nodes", "1"]);
+    let scratch = with_trace("object");
+    let found = json(&scratch, &["bound", "trace.csv", "--nodes", "1"]);
     assert!(is_about(&found["bound"], 2.0), "{found}");
     assert_eq!((&found["jobs"], &found["nodes"]), (&2.into(), &1.into()));
-    let found = scratch.json(&[
-        "bound",
-        "trace.csv",
-        "--nodes",
-        "1",
-        "--stretch-bound",
-        "160",
-    ]);
+    let found = json(
+        &scratch,
+        &[
+            "bound",
+            "trace.csv",
+            "--nodes",
+            "1",
+            "--stretch-bound",
+            "160",
+        ],
+    );
     assert!(is_about(&found["bound"], 1.25), "{found}");
-    let found = scratch.json(&["bound", "trace.csv", "--nodes", "2"]);
+    let found = json(&scratch, &["bound", "trace.csv", "--nodes", "2"]);
     assert_eq!(found["bound"], 1.0);
     let (code, output, errors) = scratch.dfrs(&["bound", "trace.csv", "--nodes", "2"]);
     assert_eq!((code, errors.as_str()), (0, ""));
@@ -77,7 +54,7 @@ fn bound_is_printed_as_object_and_table() {
 
 #[test]
 fn bad_input_is_one_line_and_code_2() {
-    let scratch = Scratch::new("errors");
+    let scratch = with_trace("errors");
     let fails = |arguments: &[&str], words: &str| {
         let (code, output, errors) = scratch.dfrs(&[&["bound"], arguments].concat());
         assert_eq!((code, output.as_str()), (2, ""), "{errors}");
@@ -93,7 +70,7 @@ fn bad_input_is_one_line_and_code_2() {
         &["trace.csv", "--nodes", "1", "--stretch-bound", "0"],
         "above 0",
     );
-    std::fs::write(scratch.0.join("bad.csv"), format!("{TRACE}c,1\n")).expect("a file");
+    scratch.file("bad.csv", &format!("{TRACE}c,1\n"));
     fails(&["bad.csv", "--nodes", "1", "--strict"], "line 4");
     let (code, output, errors) = scratch.dfrs(&["bound", "bad.csv", "--nodes", "1"]);
     assert_eq!((code, errors.lines().count()), (0, 2), "{errors}");
@@ -104,10 +81,10 @@ fn bad_input_is_one_line_and_code_2() {
 /// whole machine.
 #[test]
 fn too_small_machine_is_refused_for_the_bound() {
-    let scratch = Scratch::new("overload");
+    let scratch = with_trace("overload");
     let trace = |jobs: u32| {
         let jobs = (0..jobs).map(|id| format!("{id},{id},1,1,0,100\n"));
-        std::fs::write(scratch.0.join("many.csv"), jobs.collect::<String>()).expect("a file");
+        scratch.file("many.csv", &jobs.collect::<String>());
     };
     trace(110_000);
     let (code, output, errors) = scratch.dfrs(&["bound", "many.csv", "--nodes", "2"]);
@@ -119,13 +96,13 @@ fn too_small_machine_is_refused_for_the_bound() {
         "many.csv: the machine is too small: it needs 50.0 times as long for the work as the jobs take to come; use --nodes 100 or more, or a shorter trace\n"
     );
     trace(10_000);
-    let found = scratch.json(&["bound", "many.csv", "--nodes", "1"]);
+    let found = json(&scratch, &["bound", "many.csv", "--nodes", "1"]);
     assert!(is_about(&found["bound"], 9_900.01), "{found}");
 }
 
 #[test]
 fn policies_are_compared_with_the_bound_and_with_the_best() {
-    let scratch = Scratch::new("compared");
+    let scratch = with_trace("compared");
     let arguments = [
         "sim",
         "trace.csv",
@@ -148,7 +125,7 @@ fn policies_are_compared_with_the_bound_and_with_the_best() {
             assert_eq!(result["degradation_from_best"], 1.0);
         }
     };
-    check(&scratch.json(&arguments));
+    check(&json(&scratch, &arguments));
     let (code, output, errors) = scratch.dfrs(&arguments);
     assert_eq!(code, 0);
     assert!(errors.contains("runs taken from it: 3"), "{errors}");
@@ -176,7 +153,7 @@ fn policies_are_compared_with_the_bound_and_with_the_best() {
 
 #[test]
 fn utilization_over_time_is_written() {
-    let scratch = Scratch::new("utilization");
+    let scratch = with_trace("utilization");
     let (code, _, errors) = scratch.dfrs(&[
         "sim",
         "trace.csv",
@@ -190,7 +167,7 @@ fn utilization_over_time_is_written() {
         "journal",
     ]);
     assert_eq!((code, errors.as_str()), (0, ""));
-    let used = std::fs::read_to_string(scratch.0.join("used.csv")).expect("a file");
+    let used = std::fs::read_to_string(scratch.path("used.csv")).expect("a file");
     assert_eq!(used, "time,demand,used,stalled\n0,1,1,0\n200,0,0,0\n");
     let (code, output, _) = scratch.dfrs(&["check", "journal"]);
     assert_eq!(code, 0, "{output}");

@@ -1,7 +1,8 @@
 //! `dfrs check` as its user sees it: output, errors, exit code.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
+
+use common::{ScratchFile, dfrs};
 
 const JOURNAL: &str = r#"{"t":0,"event":"platform","version":1,"policy":"EASY","nodes":[{"name":"n0","cpu":1.0,"mem":1.0}]}
 {"t":5,"event":"submit","job":"7","tasks":2,"cpu":0.5,"mem":0.5,"runtime":10}
@@ -10,50 +11,6 @@ const JOURNAL: &str = r#"{"t":0,"event":"platform","version":1,"policy":"EASY","
 {"t":15,"event":"finish","job":"7"}
 "#;
 
-/// A file with this content, removed when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
-        let directory =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("check-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).expect("temporary directory");
-        let path = directory.join(name);
-        std::fs::write(&path, content).expect("temporary file");
-        Self(path)
-    }
-
-    fn check(&self, options: &[&str]) -> Output {
-        dfrs(&[&["check", &self.0.to_string_lossy()], options].concat())
-    }
-
-    /// Code, standard output and standard error of the check, with the path left out.
-    fn run_check(&self, options: &[&str]) -> (i32, String, String) {
-        let output = self.check(options);
-        let text = |bytes: &[u8]| {
-            String::from_utf8_lossy(bytes).replace(&*self.0.to_string_lossy(), "FILE")
-        };
-        (
-            output.status.code().unwrap_or(-1),
-            text(&output.stdout),
-            text(&output.stderr),
-        )
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn dfrs(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dfrs"))
-        .args(arguments)
-        .output()
-        .expect("dfrs runs")
-}
-
 fn expected(code: i32, output: &str, errors: &str) -> (i32, String, String) {
     (code, output.to_owned(), errors.to_owned())
 }
@@ -61,23 +18,23 @@ fn expected(code: i32, output: &str, errors: &str) -> (i32, String, String) {
 #[test]
 fn valid_journal_passes() {
     let summary = "nodes 1, events 5, submitted 1, finished 1, pauses 0, migrations 0";
-    let file = Scratch::new("right", JOURNAL);
+    let file = ScratchFile::new("right", JOURNAL);
     assert_eq!(
-        file.run_check(&[]),
+        file.dfrs("check", &[]),
         expected(0, &format!("FILE: journal is right: {summary}\n"), "")
     );
     let json = format!(
         "{{\"file\":\"FILE\",\"kind\":\"journal\",\"ok\":true,\"summary\":\"{summary}\",\"problems\":[]}}\n"
     );
     assert_eq!(
-        file.run_check(&["--format", "json"]),
+        file.dfrs("check", &["--format", "json"]),
         expected(0, &json, "")
     );
 }
 
 #[test]
 fn journal_that_violates_limits_fails_with_lines() {
-    let file = Scratch::new(
+    let file = ScratchFile::new(
         "wrong",
         JOURNAL
             .replace("\"t\":15", "\"t\":13.5")
@@ -85,11 +42,11 @@ fn journal_that_violates_limits_fails_with_lines() {
     );
     let errors = "FILE:4: t=5: node 'n0' holds 1.2 of 1 memory; requirements must fit\n\
                   FILE:5: t=13.5: job '7' completed after 8.5 s of progress, but its run time is 10 s\n";
-    let (code, output, found_errors) = file.run_check(&[]);
+    let (code, output, found_errors) = file.dfrs("check", &[]);
     assert_eq!((code, output.as_str()), (1, ""));
     // The line of an instant is the last of its events.
     assert_eq!(found_errors, errors);
-    let (code, output, errors) = file.run_check(&["--format=json"]);
+    let (code, output, errors) = file.dfrs("check", &["--format=json"]);
     assert_eq!((code, errors.as_str()), (1, ""));
     assert!(output.contains("\"ok\":false"), "{output}");
     assert!(
@@ -100,12 +57,12 @@ fn journal_that_violates_limits_fails_with_lines() {
 
 #[test]
 fn measured_run_times_need_a_tolerance() {
-    let file = Scratch::new("measured", JOURNAL.replace("\"t\":15", "\"t\":15.4"));
-    assert_eq!(file.run_check(&[]).0, 1);
-    assert_eq!(file.run_check(&["--progress-share", "0.05"]).0, 0);
-    assert_eq!(file.run_check(&["--progress-seconds", "0.5"]).0, 0);
-    assert_eq!(file.run_check(&["--progress-share", "0.01"]).0, 1);
-    let (code, _, errors) = file.run_check(&["--progress-share", "2"]);
+    let file = ScratchFile::new("measured", JOURNAL.replace("\"t\":15", "\"t\":15.4"));
+    assert_eq!(file.dfrs("check", &[]).0, 1);
+    assert_eq!(file.dfrs("check", &["--progress-share", "0.05"]).0, 0);
+    assert_eq!(file.dfrs("check", &["--progress-seconds", "0.5"]).0, 0);
+    assert_eq!(file.dfrs("check", &["--progress-share", "0.01"]).0, 1);
+    let (code, _, errors) = file.dfrs("check", &["--progress-share", "2"]);
     assert_eq!(code, 2);
     assert!(errors.contains("allowed: a number from 0 to 1"), "{errors}");
 }
@@ -114,28 +71,28 @@ fn measured_run_times_need_a_tolerance() {
 fn journal_without_nodes_fails() {
     let platform = JOURNAL.lines().next().expect("a platform");
     let (start, _) = platform.split_once("{\"name\"").expect("a node");
-    let file = Scratch::new("no-nodes", format!("{start}]}}\n"));
+    let file = ScratchFile::new("no-nodes", format!("{start}]}}\n"));
     let error = "FILE:1: t=0: the platform has no nodes; there must be at least one\n";
-    assert_eq!(file.run_check(&[]), expected(1, "", error));
+    assert_eq!(file.dfrs("check", &[]), expected(1, "", error));
 }
 
 #[test]
 fn journal_with_malformed_event_is_bad_input() {
-    let file = Scratch::new("broken", JOURNAL.replace(",\"nodes\":[0,0]", ""));
+    let file = ScratchFile::new("broken", JOURNAL.replace(",\"nodes\":[0,0]", ""));
     let error = "FILE:3: is no event: missing field `nodes`; a journal has one event as a JSON object on each line\n";
-    let (code, output, errors) = file.run_check(&[]);
+    let (code, output, errors) = file.dfrs("check", &[]);
     assert_eq!((code, output.as_str()), (2, ""));
     assert_eq!(errors, error);
 }
 
 #[test]
 fn valid_configuration_passes() {
-    let file = Scratch::new(
+    let file = ScratchFile::new(
         "dfrs.conf",
         "Mode=full\nPartition=short\nPartition=long Mobility=never\n",
     );
     assert_eq!(
-        file.run_check(&[]),
+        file.dfrs("check", &[]),
         expected(
             0,
             "FILE: dfrs.conf is right: mode full, partitions short,long\n",
@@ -146,28 +103,31 @@ fn valid_configuration_passes() {
 
 #[test]
 fn invalid_configuration_is_bad_input() {
-    let file = Scratch::new("wrong.conf", "# ours\nPartition=short\nPerod=30\n");
+    let file = ScratchFile::new("wrong.conf", "# ours\nPartition=short\nPerod=30\n");
     let what = "unknown key 'Perod'; did you mean 'Period'?";
     assert_eq!(
-        file.run_check(&[]),
+        file.dfrs("check", &[]),
         expected(2, "", &format!("FILE:3: {what}\n"))
     );
     let json = format!(
         "{{\"file\":\"FILE\",\"kind\":\"dfrs.conf\",\"ok\":false,\"problems\":[{{\"line\":3,\"what\":\"{what}\"}}]}}\n"
     );
-    assert_eq!(file.run_check(&["--format=json"]), expected(2, &json, ""));
+    assert_eq!(
+        file.dfrs("check", &["--format=json"]),
+        expected(2, &json, "")
+    );
 }
 
 #[test]
 fn file_of_another_kind_is_bad_input() {
-    let empty = Scratch::new("empty", "");
+    let empty = ScratchFile::new("empty", "");
     assert_eq!(
-        empty.run_check(&[]),
+        empty.dfrs("check", &[]),
         expected(2, "", "FILE: is empty; expected a journal or a dfrs.conf\n")
     );
-    let binary = Scratch::new("binary", b"Mode=full\n\xff\xfe");
+    let binary = ScratchFile::new("binary", b"Mode=full\n\xff\xfe");
     assert_eq!(
-        binary.run_check(&[]),
+        binary.dfrs("check", &[]),
         expected(
             2,
             "",
@@ -178,9 +138,8 @@ fn file_of_another_kind_is_bad_input() {
 
 #[test]
 fn unreadable_file_is_one_line_and_code_2() {
-    let output = dfrs(&["check", "/nonexistent/dfrs.conf"]);
-    assert_eq!(output.status.code(), Some(2));
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let (code, _, errors) = dfrs(&["check", "/nonexistent/dfrs.conf"]);
+    assert_eq!(code, 2);
     assert!(
         errors.starts_with("/nonexistent/dfrs.conf: cannot be read: No such file"),
         "{errors}"
@@ -190,9 +149,9 @@ fn unreadable_file_is_one_line_and_code_2() {
 
 #[test]
 fn usage_error_is_code_2_and_help_is_code_0() {
-    assert_eq!(dfrs(&["chekc"]).status.code(), Some(2));
-    assert_eq!(dfrs(&["check"]).status.code(), Some(2));
-    let help = dfrs(&["--help"]);
-    assert_eq!(help.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&help.stdout).contains("check"));
+    assert_eq!(dfrs(&["chekc"]).0, 2);
+    assert_eq!(dfrs(&["check"]).0, 2);
+    let (code, output, _) = dfrs(&["--help"]);
+    assert_eq!(code, 0);
+    assert!(output.contains("check"));
 }

@@ -1,8 +1,11 @@
 //! `dfrs decide` as its user sees it: output, errors, exit code.
 
+mod common;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+
+use common::{ScratchFile, dfrs};
 
 const SCENARIO: &str = "\
 # About the file.
@@ -43,112 +46,69 @@ Waiting:
 As expected.
 ";
 
-/// A file with this content, removed when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
-        let directory =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("decide-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).expect("temporary directory");
-        let path = directory.join(name);
-        std::fs::write(&path, content).expect("temporary file");
-        Self(path)
-    }
-
-    /// Code, standard output and standard error, with the path left out.
-    fn decide(&self, options: &[&str]) -> (i32, String, String) {
-        let path = self.0.to_string_lossy();
-        let output = dfrs(&[&["decide", &path], options].concat());
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&*path, "FILE");
-        (
-            output.status.code().unwrap_or(-1),
-            text(&output.stdout),
-            text(&output.stderr),
-        )
-    }
-
-    fn content(&self) -> String {
-        std::fs::read_to_string(&self.0).expect("the file")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn dfrs(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dfrs"))
-        .args(arguments)
-        .output()
-        .expect("dfrs runs")
-}
-
 fn expected(code: i32, output: &str, errors: &str) -> (i32, String, String) {
     (code, output.to_owned(), errors.to_owned())
 }
 
 #[test]
 fn table_shows_plan_reasons_and_as_expected() {
-    let file = Scratch::new("right", SCENARIO);
-    assert_eq!(file.decide(&[]), expected(0, TABLE, ""));
+    let file = ScratchFile::new("right", SCENARIO);
+    assert_eq!(file.dfrs("decide", &[]), expected(0, TABLE, ""));
 }
 
 #[test]
 fn difference_is_shown_fails_and_can_be_rewritten() {
     let wrong = SCENARIO.replace("start 30 on n0: fits\n", "start 30 on n1: fits\n");
-    let file = Scratch::new("wrong", &wrong);
+    let file = ScratchFile::new("wrong", &wrong);
     let verdict = "\
 Not as expected (-), but decided (+):
   - start 30 on n1: fits
   + start 30 on n0: fits
 ";
     let table = TABLE.replace("As expected.\n", verdict);
-    assert_eq!(file.decide(&[]), expected(1, &table, ""));
+    assert_eq!(file.dfrs("decide", &[]), expected(1, &table, ""));
     assert_eq!(file.content(), wrong);
-    assert_eq!(file.decide(&["--rewrite"]).0, 0);
+    assert_eq!(file.dfrs("decide", &["--rewrite"]).0, 0);
     assert_eq!(file.content(), SCENARIO);
-    assert_eq!(file.decide(&["--rewrite"]).0, 0);
+    assert_eq!(file.dfrs("decide", &["--rewrite"]).0, 0);
     assert_eq!(file.content(), SCENARIO);
 }
 
 #[test]
 fn only_violations_fail_without_expectation() {
     let given = SCENARIO.split("----").next().expect("what is given");
-    let file = Scratch::new("given", given);
-    let (code, output, errors) = file.decide(&[]);
+    let file = ScratchFile::new("given", given);
+    let (code, output, errors) = file.dfrs("decide", &[]);
     assert_eq!((code, errors.as_str()), (0, ""));
     assert!(!output.contains("xpected"), "{output}");
     let broken = given.replace("tasks=4", "tasks=5");
-    let file = Scratch::new("broken", &broken);
-    let (code, output, errors) = file.decide(&[]);
+    let file = ScratchFile::new("broken", &broken);
+    let (code, output, errors) = file.dfrs("decide", &[]);
     assert_eq!((code, errors.as_str()), (1, ""));
     let rule = "Broken rules:\n  error: job 17: 4 tasks are placed, but the job has 5\n";
     assert!(output.contains(rule), "{output}");
     // A violation that is expected is right.
-    assert_eq!(file.decide(&["--rewrite"]).0, 1);
+    assert_eq!(file.dfrs("decide", &["--rewrite"]).0, 1);
     let rule = "violation error: job 17: 4 tasks are placed, but the job has 5\n";
     assert!(file.content().contains(rule), "{}", file.content());
-    assert_eq!(file.decide(&[]).0, 0);
+    assert_eq!(file.dfrs("decide", &[]).0, 0);
 }
 
 #[test]
 fn scenario_format_has_the_decision() {
     let given = SCENARIO.split("----").next().expect("what is given");
-    let file = Scratch::new("print", given);
+    let file = ScratchFile::new("print", given);
     let printed = SCENARIO.replace("# About the file.\n", "");
     assert_eq!(
-        file.decide(&["--format", "scenario"]),
+        file.dfrs("decide", &["--format", "scenario"]),
         expected(0, &printed, "")
     );
 }
 
 #[test]
 fn json_has_one_object_per_scenario() {
-    let file = Scratch::new("json", format!("{SCENARIO}\n{SCENARIO}"));
-    let (code, output, errors) = file.decide(&["--format", "json"]);
+    let file = ScratchFile::new("json", format!("{SCENARIO}\n{SCENARIO}"));
+    let (code, output, errors) = file.dfrs("decide", &["--format", "json"]);
     assert_eq!((code, errors.as_str()), (0, ""));
     for part in [
         r#"{"action":"start","job":30,"nodes":[{"node":"n0","tasks":1}],"why":"its memory fits now"}"#,
@@ -160,8 +120,8 @@ fn json_has_one_object_per_scenario() {
         assert_eq!(output.matches(part).count(), 2, "{part}: {output}");
     }
     let broken = SCENARIO.replace("tasks=4", "tasks=5");
-    let file = Scratch::new("json-broken", broken);
-    let (code, output, _) = file.decide(&["--format", "json"]);
+    let file = ScratchFile::new("json-broken", broken);
+    let (code, output, _) = file.dfrs("decide", &["--format", "json"]);
     assert_eq!(code, 1);
     let violation = r#"{"rule":"task count","severity":"error","what":"error: job 17: 4 tasks are placed, but the job has 5"}"#;
     assert!(output.contains(violation), "{output}");
@@ -171,8 +131,8 @@ fn json_has_one_object_per_scenario() {
 #[test]
 fn several_scenarios_are_counted() {
     let wrong = SCENARIO.replace("waits 31: never fits\n", "");
-    let file = Scratch::new("several", format!("{SCENARIO}{wrong}"));
-    let (code, output, _) = file.decide(&[]);
+    let file = ScratchFile::new("several", format!("{SCENARIO}{wrong}"));
+    let (code, output, _) = file.dfrs("decide", &[]);
     assert_eq!(code, 1);
     assert!(
         output.ends_with("  + waits 31: never fits\n\n2 scenarios, 1 not right\n"),
@@ -193,10 +153,10 @@ fn standard_input_is_read() {
     drop(input);
     let output = child.wait_with_output().expect("dfrs ends");
     assert_eq!(String::from_utf8_lossy(&output.stdout), TABLE);
-    let output = dfrs(&["decide", "-", "--rewrite"]);
-    assert_eq!(output.status.code(), Some(2));
+    let (code, _, errors) = dfrs(&["decide", "-", "--rewrite"]);
+    assert_eq!(code, 2);
     let error = "standard input cannot be rewritten; use --format scenario\n";
-    assert_eq!(String::from_utf8_lossy(&output.stderr), error);
+    assert_eq!(errors, error);
 }
 
 #[test]
@@ -213,22 +173,21 @@ fn bad_input_is_one_line() {
             "FILE:2: 'now' must be a time with its unit (s, m, h or d), e.g. 90s or 1.5h\n",
         ),
     ] {
-        let file = Scratch::new(name, text);
-        assert_eq!(file.decide(&[]), expected(2, "", error));
-        assert_eq!(file.decide(&["--rewrite"]), expected(2, "", error));
+        let file = ScratchFile::new(name, text);
+        assert_eq!(file.dfrs("decide", &[]), expected(2, "", error));
+        assert_eq!(file.dfrs("decide", &["--rewrite"]), expected(2, "", error));
         assert_eq!(file.content(), text);
     }
-    let binary = Scratch::new("binary", b"scenario \xff\xfe\n");
-    let (code, output, errors) = binary.decide(&[]);
+    let binary = ScratchFile::new("binary", b"scenario \xff\xfe\n");
+    let (code, output, errors) = binary.dfrs("decide", &[]);
     assert_eq!((code, output.as_str()), (2, ""));
     assert!(
         errors.starts_with("FILE: cannot be read: ") && errors.lines().count() == 1,
         "{errors}"
     );
     for path in ["/nonexistent/scenario", "/", "/dev/zero"] {
-        let output = dfrs(&["decide", path]);
-        assert_eq!(output.status.code(), Some(2));
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let (code, _, errors) = dfrs(&["decide", path]);
+        assert_eq!(code, 2);
         assert!(
             errors.starts_with(path) && errors.lines().count() == 1,
             "{errors}"

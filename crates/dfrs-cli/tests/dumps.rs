@@ -21,7 +21,7 @@ const ORDINARY: [&str; 3] = [
 fn said(text: &str, expected_code: i32) -> (String, String) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let scratch = Scratch::new(&format!("dumps-{number}"));
+    let scratch = Scratch::new(&number.to_string());
     let path = scratch.path("dump.txt");
     std::fs::write(&path, text).expect("a file");
     let site = [

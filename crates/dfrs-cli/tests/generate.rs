@@ -32,7 +32,7 @@ fn generated_trace_has_requested_size_and_can_be_simulated() {
             "{line}"
         );
     }
-    let scratch = Scratch::new("generate-sim");
+    let scratch = Scratch::new("sim");
     let file = scratch.path("trace.csv");
     let again = [
         "generate", "--jobs", "50", "--nodes", "16", "--seed", "3", "--output", &file,
@@ -60,7 +60,7 @@ fn generated_trace_has_requested_size_and_can_be_simulated() {
 
 #[test]
 fn count_numbers_the_files_by_seed() {
-    let scratch = Scratch::new("generate-count");
+    let scratch = Scratch::new("count");
     let file = scratch.path("trace.swf");
     let options = [
         "generate",
@@ -90,7 +90,7 @@ fn count_numbers_the_files_by_seed() {
 
 #[test]
 fn a_trace_is_annotated_and_brought_to_another_load() {
-    let scratch = Scratch::new("generate-from");
+    let scratch = Scratch::new("from");
     let file = scratch.path("trace.swf");
     good(&[
         "generate", "--format", "swf", "--seed", "5", "--output", &file,
@@ -118,7 +118,7 @@ fn a_trace_is_annotated_and_brought_to_another_load() {
 
 #[test]
 fn time_limits_of_the_trace_are_kept() {
-    let scratch = Scratch::new("generate-limits");
+    let scratch = Scratch::new("limits");
     let file = scratch.path("trace.swf");
     let job =
         |id: u32, limit: &str| format!("{id} 0 0 10 1 -1 -1 1 {limit} -1 1 1 1 -1 -1 -1 -1 -1\n");
@@ -138,7 +138,7 @@ fn time_limits_of_the_trace_are_kept() {
 
 #[test]
 fn errors_are_one_line_and_code_2() {
-    let scratch = Scratch::new("generate-errors");
+    let scratch = Scratch::new("errors");
     let fails = |arguments: &[&str], words: &str| {
         let (code, output, errors) = dfrs(&[&["generate"], arguments].concat());
         assert_eq!((code, output.as_str()), (2, ""), "{errors}");

@@ -1,9 +1,12 @@
 //! Hostile files: each is one clear error (or a right result), in bounded time and memory.
 #![cfg(unix)]
 
+mod common;
+
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+use common::{Scratch, outcome};
 
 /// Address space that dfrs may use, in KiB.
 const MEMORY_KIB: u32 = 1 << 20;
@@ -14,33 +17,25 @@ const TIMEOUT_SECONDS: u32 = 120;
 const JOB: &str = "7 10 0 100 4 -1 -1 8 600 -1 1 1 1 -1 -1 -1 -1 -1\n";
 const PLATFORM: &str = "{\"t\":0,\"event\":\"platform\",\"version\":1,\"policy\":\"FCFS\",\"nodes\":[{\"name\":\"n\",\"cpu\":1,\"mem\":1}]}\n";
 
-/// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
+/// A directory with a file.
+struct Hostile(Scratch);
 
-impl Scratch {
+impl Hostile {
     fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("dfrs-hostile-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("temporary directory");
-        Self(path)
+        Self(Scratch::new(test))
     }
 
     fn file(&self, content: &[u8]) {
-        std::fs::write(self.0.join("file"), content).expect("temporary file");
+        self.0.file("file", content);
     }
 
     /// Runs a line of shell with little memory, `$dfrs` being the program: code, output, errors.
     fn shell(&self, line: &str) -> (i32, String, String) {
         let line = format!("ulimit -v {MEMORY_KIB}; exec timeout {TIMEOUT_SECONDS} {line}");
-        let output = Command::new("bash")
-            .args(["-c", &line])
-            .env("dfrs", env!("CARGO_BIN_EXE_dfrs"))
-            .current_dir(&self.0)
-            .stdin(Stdio::null())
-            .output()
-            .expect("bash runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        let code = output.status.code().unwrap_or(-1);
-        (code, text(output.stdout), text(output.stderr))
+        let mut bash = Command::new("bash");
+        bash.args(["-c", &line]);
+        bash.env("dfrs", env!("CARGO_BIN_EXE_dfrs"));
+        outcome(bash.current_dir(self.0.directory()).stdin(Stdio::null()))
     }
 
     fn sim(&self, file: &str) -> (i32, String, String) {
@@ -54,12 +49,6 @@ impl Scratch {
             assert!(errors.contains(words) && errors.contains(file), "{errors}");
             is_one_line(&errors);
         }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -85,33 +74,33 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn special_file_is_refused() {
-    let scratch = Scratch::new("no-file");
+    let scratch = Hostile::new("no-file");
     scratch.refused("nothing", "No such file");
     scratch.refused("/", "it is a directory");
     scratch.refused("/dev/zero", "it is no regular file");
     scratch.refused("/dev/tty", "");
     assert!(
         Command::new("mkfifo")
-            .arg(scratch.0.join("fifo"))
+            .arg(scratch.0.path("fifo"))
             .status()
             .is_ok_and(|status| status.success())
     );
     scratch.refused("./fifo", "it is no regular file");
-    std::os::unix::fs::symlink("fifo", scratch.0.join("link")).expect("a link");
+    std::os::unix::fs::symlink("fifo", scratch.0.path("link")).expect("a link");
     scratch.refused("./link", "it is no regular file");
-    std::os::unix::fs::symlink("loop", scratch.0.join("loop")).expect("a link");
+    std::os::unix::fs::symlink("loop", scratch.0.path("loop")).expect("a link");
     scratch.refused("./loop", "cannot be");
     scratch.file(JOB.as_bytes());
     let locked = std::os::unix::fs::PermissionsExt::from_mode(0o0);
-    std::fs::set_permissions(scratch.0.join("file"), locked).expect("a file of ours");
-    if std::fs::read(scratch.0.join("file")).is_err() {
+    std::fs::set_permissions(scratch.0.path("file"), locked).expect("a file of ours");
+    if std::fs::read(scratch.0.path("file")).is_err() {
         scratch.refused("file", "ermission denied"); // root may read it
     }
 }
 
 #[test]
 fn trace_is_read_from_a_pipe() {
-    let scratch = Scratch::new("pipe");
+    let scratch = Hostile::new("pipe");
     scratch.file(JOB.as_bytes());
     for (file, line) in [
         ("/dev/stdin", "$dfrs sim /dev/stdin < <(cat file)"),
@@ -126,7 +115,7 @@ fn trace_is_read_from_a_pipe() {
 
 #[test]
 fn a_dump_is_read_from_a_pipe() {
-    let scratch = Scratch::new("pipe-dump");
+    let scratch = Hostile::new("pipe-dump");
     scratch.file(
         b"JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|AllocTRES|TotalCPU|Timelimit|State\n\
           1|1000|1010|1100|1|1|1G||00:10.000|00:05:00|COMPLETED\n",
@@ -150,7 +139,7 @@ fn a_dump_is_read_from_a_pipe() {
 
 #[test]
 fn foreign_format_is_named_in_the_error() {
-    let scratch = Scratch::new("foreign");
+    let scratch = Hostile::new("foreign");
     let utf16: Vec<u8> = format!("\u{feff}{JOB}")
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -188,7 +177,7 @@ fn foreign_format_is_named_in_the_error() {
 
 #[test]
 fn file_without_valid_line_is_refused() {
-    let scratch = Scratch::new("senseless");
+    let scratch = Hostile::new("senseless");
     scratch.file(b"");
     let (code, _, errors) = scratch.sim("file");
     assert_eq!(
@@ -216,7 +205,7 @@ fn file_without_valid_line_is_refused() {
 
 #[test]
 fn crlf_and_byte_order_mark_are_accepted() {
-    let scratch = Scratch::new("marks");
+    let scratch = Hostile::new("marks");
     scratch.file(JOB.as_bytes());
     let plain = scratch.sim("file").1;
     let fields = |output: &str| -> Vec<String> {
@@ -232,7 +221,7 @@ fn crlf_and_byte_order_mark_are_accepted() {
 
 #[test]
 fn gzip_bomb_and_damaged_archive_are_bounded() {
-    let scratch = Scratch::new("gzip");
+    let scratch = Hostile::new("gzip");
     let whole = gzip(JOB.repeat(100).as_bytes());
     scratch.file(&whole[..whole.len() - 9]);
     let (code, _, errors) = scratch.sim("file");
@@ -256,7 +245,7 @@ fn gzip_bomb_and_damaged_archive_are_bounded() {
 
 #[test]
 fn huge_numbers_are_refused_or_bounded() {
-    let scratch = Scratch::new("numbers");
+    let scratch = Hostile::new("numbers");
     let digits = "9".repeat(10_000);
     for (line, words) in [
         ("; MaxProcs: 1000000000\n".to_owned(), ""),
@@ -302,7 +291,7 @@ fn huge_numbers_are_refused_or_bounded() {
 
 #[test]
 fn hostile_journal_is_one_line_error() {
-    let scratch = Scratch::new("journal");
+    let scratch = Hostile::new("journal");
     let fails = |content: String, words: &str| {
         scratch.file(content.as_bytes());
         let (code, output, errors) = scratch.shell("$dfrs check file");
@@ -382,7 +371,7 @@ fn hostile_journal_is_one_line_error() {
 
 #[test]
 fn hostile_configuration_is_one_line_error() {
-    let scratch = Scratch::new("conf");
+    let scratch = Hostile::new("conf");
     let fails = |content: &str, words: &str| {
         scratch.file(content.as_bytes());
         let (code, output, errors) = scratch.shell("$dfrs check file");
@@ -424,7 +413,7 @@ fn hostile_configuration_is_one_line_error() {
 
 #[test]
 fn slurm_conf_of_any_size_is_judged_or_refused() {
-    let scratch = Scratch::new("slurm-conf");
+    let scratch = Hostile::new("slurm-conf");
     let many = |count: usize, line: &str| line.repeat(count);
     let everything: String = (0..999)
         .map(|it| format!("PartitionName=p{it} Nodes=ALL\n"))

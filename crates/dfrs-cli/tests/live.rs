@@ -19,7 +19,7 @@ fn trace() -> String {
 
 /// A directory with the trace.
 fn with_trace(test: &str) -> Scratch {
-    let scratch = Scratch::new(&format!("live-{test}"));
+    let scratch = Scratch::new(test);
     std::fs::write(scratch.path("trace.csv"), trace()).expect("temporary file");
     scratch
 }
@@ -57,7 +57,7 @@ fn ideal_and_live_results_are_both_listed() {
 /// computed again.
 #[test]
 fn live_shares_are_consistent_while_jobs_settle() {
-    let scratch = Scratch::new("live-settle");
+    let scratch = Scratch::new("settle");
     let trace = scratch.path("trace.csv");
     let made = dfrs(&[
         "generate", "--jobs", "300", "--nodes", "16", "--load", "0.8", "--seed", "3", "--output",

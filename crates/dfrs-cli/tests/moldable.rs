@@ -1,49 +1,20 @@
 //! `dfrs moldable` as its user sees it: output, files, errors, exit code.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod common;
 
 use serde_json::Value;
 
-/// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
+use common::Scratch;
 
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("dfrs-moldable-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("temporary directory");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, content: &[u8]) {
-        std::fs::write(self.0.join(name), content).expect("temporary file");
-    }
-
-    /// Code, standard output and standard error.
-    fn dfrs(&self, arguments: &[&str]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
-            .current_dir(&self.0)
-            .arg("moldable")
-            .args(arguments)
-            .output()
-            .expect("dfrs runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        let code = output.status.code().unwrap_or(-1);
-        (code, text(output.stdout), text(output.stderr))
-    }
-
-    fn good(&self, arguments: &[&str]) -> String {
-        let (code, output, errors) = self.dfrs(arguments);
-        assert_eq!((code, errors.as_str()), (0, ""));
-        output
-    }
+/// Code, standard output and standard error.
+fn moldable(scratch: &Scratch, arguments: &[&str]) -> (i32, String, String) {
+    scratch.dfrs(&[&["moldable"], arguments].concat())
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn good(scratch: &Scratch, arguments: &[&str]) -> String {
+    let (code, output, errors) = moldable(scratch, arguments);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    output
 }
 
 const TASKS: &[u8] = b"{\"id\":\"a\",\"weight\":2,\"times\":[4,2]}\n\n{\"id\":\"b\",\"release\":3,\"times\":[null,1]}";
@@ -72,7 +43,7 @@ fn json_has_one_object_per_algorithm() {
         "--algorithm",
     ];
     arguments.extend(names);
-    let found: Value = serde_json::from_str(&scratch.good(&arguments)).expect("JSON");
+    let found: Value = serde_json::from_str(&good(&scratch, &arguments)).expect("JSON");
     let all = found.as_array().expect("an array");
     assert_eq!(all.len(), names.len());
     for (answer, name) in all.iter().zip(names) {
@@ -106,29 +77,32 @@ fn generated_tasks_can_be_scheduled_and_drawn() {
             "--seed",
             "5",
         ];
-        let text = scratch.good(&options);
-        assert_eq!(text, scratch.good(&options));
+        let text = good(&scratch, &options);
+        assert_eq!(text, good(&scratch, &options));
         scratch.file("tasks.jsonl", text.as_bytes());
-        let table = scratch.good(&[
-            "schedule",
-            "tasks.jsonl",
-            "--processors",
-            "8",
-            "--algorithm",
-            "DEMT",
-            "--algorithm",
-            "ListGraham/SAF",
-            "--shuffles",
-            "10",
-            "--gantt",
-            "out.svg",
-        ]);
+        let table = good(
+            &scratch,
+            &[
+                "schedule",
+                "tasks.jsonl",
+                "--processors",
+                "8",
+                "--algorithm",
+                "DEMT",
+                "--algorithm",
+                "ListGraham/SAF",
+                "--shuffles",
+                "10",
+                "--gantt",
+                "out.svg",
+            ],
+        );
         assert!(
             table.contains("ListGraham/SAF") && table.contains("lower bound"),
             "{table}"
         );
         for name in ["out-DEMT.svg", "out-ListGraham-SAF.svg"] {
-            let svg = std::fs::read_to_string(scratch.0.join(name)).expect("a drawing");
+            let svg = std::fs::read_to_string(scratch.path(name)).expect("a drawing");
             assert_eq!(svg.matches("<g><title>").count(), 20);
         }
     }
@@ -138,7 +112,7 @@ fn generated_tasks_can_be_scheduled_and_drawn() {
 fn no_algorithm_is_better_than_the_optimum() {
     let scratch = Scratch::new("distance");
     let options = ["distance", "--tasks", "4", "--processors", "3"];
-    let table = scratch.good(&[&options[..], &["--instances", "5"]].concat());
+    let table = good(&scratch, &[&options[..], &["--instances", "5"]].concat());
     let rows = table.lines().skip(2).map(|line| line.split_whitespace());
     let rows: Vec<Vec<&str>> = rows.map(Iterator::collect).collect();
     assert_eq!(rows.len(), 8, "{table}");
@@ -157,7 +131,7 @@ fn unreachable_optimum_is_reported() {
     let scratch = Scratch::new("too-far");
     let call =
         "distance --model uniform-weak --tasks 12 --processors 16 --instances 1 --partial 1000";
-    let (code, output, errors) = scratch.dfrs(&call.split(' ').collect::<Vec<_>>());
+    let (code, output, errors) = moldable(&scratch, &call.split(' ').collect::<Vec<_>>());
     assert_eq!((code, output.as_str()), (2, ""));
     assert!(
         errors.contains("uniform-weak, seed 1") && errors.contains("take fewer"),
@@ -182,7 +156,8 @@ fn errors_name_file_line_and_remedy() {
         (b"\n", "tasks: has no tasks"),
     ] {
         scratch.file("tasks", content);
-        let (code, output, errors) = scratch.dfrs(&["schedule", "tasks", "--processors", "2"]);
+        let (code, output, errors) =
+            moldable(&scratch, &["schedule", "tasks", "--processors", "2"]);
         assert_eq!((code, output.as_str()), (2, ""));
         assert!(errors.contains(words), "{errors}");
         assert_eq!(errors.matches('\n').count(), 1, "{errors}");
@@ -193,19 +168,23 @@ fn errors_name_file_line_and_remedy() {
         ("none", "none: cannot be read"),
         (".", ".: cannot be read"),
     ] {
-        let (code, _, errors) = scratch.dfrs(&["schedule", file, "--processors", "2"]);
+        let (code, _, errors) = moldable(&scratch, &["schedule", file, "--processors", "2"]);
         assert!(code == 2 && errors.contains(words), "{errors}");
     }
     scratch.file("tasks", TASKS);
-    let (code, _, errors) =
-        scratch.dfrs(&["schedule", "tasks", "--processors", "2", "--algorithm", "x"]);
+    let (code, _, errors) = moldable(
+        &scratch,
+        &["schedule", "tasks", "--processors", "2", "--algorithm", "x"],
+    );
     assert!(code == 2 && errors.contains("take DEMT, DEMT+"), "{errors}");
-    let (code, output, errors) = scratch.dfrs(&["schedule", "tasks", "--processors", "2"]);
+    let (code, output, errors) = moldable(&scratch, &["schedule", "tasks", "--processors", "2"]);
     assert!(
         code == 0 && output.contains("DEMT") && errors.contains("--online"),
         "{errors}"
     );
-    let (code, _, errors) =
-        scratch.dfrs(&["schedule", "tasks", "--processors", "2", "--gantt", "tasks"]);
+    let (code, _, errors) = moldable(
+        &scratch,
+        &["schedule", "tasks", "--processors", "2", "--gantt", "tasks"],
+    );
     assert!(code == 2 && errors.contains("would overwrite"), "{errors}");
 }

@@ -1,8 +1,12 @@
 //! `dfrs replay` as a site's admin runs it.
 
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
+
+use common::Scratch;
 
 /// Hand-written, with everything odd that sacct prints.
 const ODD: &str = concat!(
@@ -20,32 +24,6 @@ const SITE: [&str; 6] = [
 ];
 
 const HEADER: &str = "JobID|Submit|Start|End|NNodes|NCPUS|ReqMem|MaxRSS|TotalCPU|Timelimit|State";
-
-/// A directory of its own, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("dfrs-replay-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a directory");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        fs::write(self.path(name), text).expect("a file");
-        self.path(name)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn dfrs(arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_dfrs");

@@ -1,46 +1,16 @@
 //! `dfrs reproduce` as its user sees it: the files, the report, errors, going on.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::Command;
 
-/// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("dfrs-reproduce-{test}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path); // of an earlier process with this number
-        std::fs::create_dir_all(&path).expect("temporary directory");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_string_lossy().into_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use common::{Scratch, dfrs};
 
 /// Code, standard output and standard error.
 fn reproduce(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
-        .arg("reproduce")
-        .args(arguments)
-        .output()
-        .expect("dfrs runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (
-        output.status.code().unwrap_or(-1),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    dfrs(&[&["reproduce"], arguments].concat())
 }
 
 fn files(directory: &str) -> BTreeMap<String, String> {

@@ -1,31 +1,34 @@
 //! `dfrs sim --results`: finished runs are kept, whatever happens to the call.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A directory with a trace, removed when the test ends.
-struct Scratch(PathBuf);
+use common::{Scratch, outcome};
 
-impl Scratch {
+/// A directory with a trace, and with results of runs.
+struct Runs(Scratch);
+
+impl Runs {
     fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("dfrs-results-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("temporary directory");
+        let scratch = Scratch::new(test);
         let jobs =
             (0..400).map(|id| format!("{id},{},{},0.5,0.3,{}\n", id * 7, id % 5 + 1, id % 90));
-        std::fs::write(path.join("trace.csv"), jobs.collect::<String>()).expect("temporary file");
-        Self(path)
+        scratch.file("trace.csv", &jobs.collect::<String>());
+        Self(scratch)
     }
 
     fn results(&self) -> String {
-        std::fs::read_to_string(self.0.join("results")).unwrap_or_default()
+        std::fs::read_to_string(self.0.path("results")).unwrap_or_default()
     }
 
     /// `dfrs sim` with these policies.
     fn command(&self, policies: &[&str], more: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dfrs"));
         command
-            .current_dir(&self.0)
+            .current_dir(self.0.directory())
             .args(["sim", "trace.csv", "--results", "results"]);
         command
             .args(policies.iter().flat_map(|policy| ["--policy", policy]))
@@ -37,27 +40,15 @@ impl Scratch {
     }
 
     fn run(&self, policies: &[&str], more: &[&str]) -> (i32, String, String) {
-        outcome(&self.command(policies, more).output().expect("dfrs runs"))
+        outcome(&mut self.command(policies, more))
     }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn outcome(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
 }
 
 const POLICIES: [&str; 3] = ["EASY", "Greedy*/OPT=MIN", "FCFS"];
 
 #[test]
 fn second_call_prints_the_same_and_runs_nothing() {
-    let scratch = Scratch::new("again");
+    let scratch = Runs::new("again");
     for format in ["table", "json", "csv"] {
         let of = || scratch.run(&POLICIES, &["--format", format, "--strict"]);
         let (first, second) = (of(), of());
@@ -70,7 +61,7 @@ fn second_call_prints_the_same_and_runs_nothing() {
 
 #[test]
 fn changed_input_is_run_again() {
-    let scratch = Scratch::new("changed");
+    let scratch = Runs::new("changed");
     let fresh = |policy: &str, more: &[&str]| {
         let (code, _, errors) = scratch.run(&[policy], more);
         assert_eq!((code, errors.as_str()), (0, ""), "{policy} {more:?}");
@@ -81,7 +72,7 @@ fn changed_input_is_run_again() {
     fresh("Greedy*/OPT=MIN", &["--penalty", "100"]);
     fresh("Greedy*/OPT=MIN", &["--period", "100"]);
     fresh("Greedy*/OPT=MIN", &["--stretch-bound", "30"]);
-    let trace = scratch.0.join("trace.csv");
+    let trace = scratch.0.path("trace.csv");
     let jobs = std::fs::read_to_string(&trace).expect("a trace");
     std::fs::write(trace, jobs.replacen("0,0,1,0.5", "0,0,1,0.6", 1)).expect("a trace");
     fresh("Greedy*/OPT=MIN", &[]);
@@ -98,7 +89,7 @@ fn a_killed_call_loses_no_finished_run() {
         "GreedyPM*/per/OPT=AVG/MINVT=600",
     ];
     for signal in ["-KILL", "-INT"] {
-        let scratch = Scratch::new(signal);
+        let scratch = Runs::new(signal);
         let mut command = scratch.command(&slow, &[]);
         let mut child = command
             .stdout(Stdio::null())
@@ -135,22 +126,20 @@ fn a_killed_call_loses_no_finished_run() {
 /// A limit on the size of files simulates a full disk.
 #[test]
 fn a_full_disk_is_one_error_and_loses_no_finished_run() {
-    let scratch = Scratch::new("full");
+    let scratch = Runs::new("full");
     assert_eq!(scratch.run(&["FCFS", "EASY"], &[]).0, 0);
     let before = scratch.results();
     let blocks = before.len().div_ceil(512);
     let plain = scratch.command(&POLICIES, &["--policy", "DYNMCB8", "--penalty", "100"]);
-    let output = Command::new("sh")
-        .args([
-            "-c",
-            &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""),
-        ])
-        .arg(plain.get_program())
-        .args(plain.get_args())
-        .current_dir(&scratch.0)
-        .output()
-        .expect("sh runs");
-    let (code, output, errors) = outcome(&output);
+    let mut sh = Command::new("sh");
+    sh.args([
+        "-c",
+        &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""),
+    ])
+    .arg(plain.get_program())
+    .args(plain.get_args())
+    .current_dir(scratch.0.directory());
+    let (code, output, errors) = outcome(&mut sh);
     assert_eq!((code, output.as_str()), (2, ""));
     assert!(
         errors.starts_with("results: cannot be written: "),
@@ -168,7 +157,7 @@ fn a_full_disk_is_one_error_and_loses_no_finished_run() {
 
 #[test]
 fn wrong_files_are_one_line_and_code_2() {
-    let scratch = Scratch::new("wrong");
+    let scratch = Runs::new("wrong");
     let fails = |more: &[&str], words: &str| {
         let (code, output, errors) = scratch.run(&["FCFS"], more);
         assert_eq!((code, output.as_str()), (2, ""));
@@ -176,7 +165,7 @@ fn wrong_files_are_one_line_and_code_2() {
     };
     fails(&["--journal", "j"], "cannot be used with");
     assert!(!Path::new("j").exists());
-    std::fs::write(scratch.0.join("results"), "my thesis").expect("a file");
+    scratch.0.file("results", "my thesis");
     fails(
         &[],
         "results: is no file of results of dfrs; name another one\n",

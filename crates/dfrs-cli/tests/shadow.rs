@@ -40,7 +40,7 @@ struct Site {
 impl Site {
     fn new(test: &str, conf: &str) -> Self {
         let site = Self {
-            scratch: Scratch::new(&format!("shadow-{test}")),
+            scratch: Scratch::new(test),
         };
         let conf = conf.replace("JOURNAL", &site.scratch.path("journal"));
         std::fs::write(site.scratch.path("dfrs.conf"), conf).expect("temporary file");

@@ -1,47 +1,13 @@
 //! `dfrs sim` as its user sees it: output, errors, files, exit code.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod common;
+
+use std::path::Path;
+
+use common::{Scratch, dfrs};
 
 /// Two jobs that share a node or come one after the other.
 const TRACE: &str = "id,submit,tasks,cpu,mem,runtime\na,0,1,1.0,0.1,100\nb,50,1,1.0,0.1,100\n";
-
-/// A directory that is removed when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("dfrs-sim-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("temporary directory");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, content: &str) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, content).expect("temporary file");
-        path.to_string_lossy().into_owned()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Code, standard output and standard error.
-fn dfrs(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_dfrs"))
-        .args(arguments)
-        .output()
-        .expect("dfrs runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (
-        output.status.code().unwrap_or(-1),
-        text(output.stdout),
-        text(output.stderr),
-    )
-}
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(path)).expect("a file")
@@ -429,12 +395,10 @@ fn estimates_of_users_come_from_the_trace() {
 fn input_and_output_files_are_not_overwritten() {
     let scratch = Scratch::new("over");
     let trace = scratch.file("trace.csv", TRACE);
-    let same = scratch
-        .0
-        .join("./../")
-        .join(scratch.0.file_name().expect("a name"));
+    let name = scratch.directory().file_name().expect("a name");
+    let same = scratch.directory().join("./../").join(name);
     let same = same.join("trace.csv").to_string_lossy().into_owned();
-    let new = scratch.0.join("new").to_string_lossy().into_owned();
+    let new = scratch.path("new");
     let call = ["sim", &trace, "--nodes", "1", "--policy", "FCFS"];
     for (options, words) in [
         (

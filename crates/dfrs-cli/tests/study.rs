@@ -30,7 +30,7 @@ round-limits = [false, true]
 
 /// A directory with a study and the trace that it names.
 fn scratch(test: &str, study: &str) -> Scratch {
-    let scratch = Scratch::new(&format!("study-{test}"));
+    let scratch = Scratch::new(test);
     std::fs::write(scratch.path("study.toml"), study).expect("a file");
     let trace = "1,0,1,0.5,0.1,100\n2,5,2,1,0.4,50\n3,6,1,0.25,0.1,7\n";
     std::fs::write(scratch.path("own.csv"), trace).expect("a file");

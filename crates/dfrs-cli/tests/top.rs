@@ -14,7 +14,7 @@ const JOURNAL: &str = r#"{"t":5,"event":"platform","version":1,"policy":"P","nod
 "#;
 
 fn with_journal(test: &str, text: &str) -> (Scratch, String) {
-    let scratch = Scratch::new(&format!("top-{test}"));
+    let scratch = Scratch::new(test);
     let path = scratch.path("journal");
     std::fs::write(&path, text).expect("temporary file");
     (scratch, path)
@@ -131,7 +131,7 @@ fn bad_input_is_one_line() {
 
 #[test]
 fn totals_match_the_simulation() {
-    let scratch = Scratch::new("top-sums");
+    let scratch = Scratch::new("sums");
     let (trace, journal) = (scratch.path("trace.csv"), scratch.path("journal"));
     let generate = ["generate", "--jobs", "150", "--nodes", "8", "--load", "0.9"];
     let (code, text, _) = dfrs(&generate);

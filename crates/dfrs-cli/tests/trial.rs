@@ -48,7 +48,7 @@ fn fails(arguments: &[&str], words: &str) {
 
 #[test]
 fn page_answers_what_the_month_would_have_been() {
-    let scratch = Scratch::new("trial-page");
+    let scratch = Scratch::new("page");
     let dump = dump(&scratch);
     let (output, errors) = tries(&[&[dump.as_str()][..], &SITE].concat());
     for part in [
@@ -86,7 +86,7 @@ fn page_answers_what_the_month_would_have_been() {
 
 #[test]
 fn command_of_the_next_step_works() {
-    let scratch = Scratch::new("trial-next");
+    let scratch = Scratch::new("next");
     let dump = dump(&scratch);
     let (output, _) = tries(&[&[dump.as_str()][..], &SITE].concat());
     let start = output.find("  dfrs replay ").expect("a command");
@@ -106,7 +106,7 @@ fn command_of_the_next_step_works() {
 
 #[test]
 fn one_object_is_printed_for_programs() {
-    let scratch = Scratch::new("trial-json");
+    let scratch = Scratch::new("json");
     let dump = dump(&scratch);
     let (output, _) = tries(&[&[dump.as_str()][..], &SITE, &["--json"]].concat());
     let object: serde_json::Value = serde_json::from_str(&output).expect("JSON");
@@ -119,7 +119,7 @@ fn one_object_is_printed_for_programs() {
 
 #[test]
 fn mobility_on_top_is_of_the_short_jobs_alone() {
-    let scratch = Scratch::new("trial-mobility");
+    let scratch = Scratch::new("mobility");
     let path = scratch.path("jobs.csv");
     // A node; the long job takes all of it from 60 s to 7260 s, when the short one has run for a minute.
     let jobs =
@@ -145,7 +145,7 @@ fn mobility_on_top_is_of_the_short_jobs_alone() {
 
 #[test]
 fn trace_without_short_jobs_has_nothing_on_top() {
-    let scratch = Scratch::new("trial-long");
+    let scratch = Scratch::new("long");
     let path = scratch.path("jobs.csv");
     let jobs = "id,submit,tasks,cpu,mem,runtime\n1,0,1,1,0.1,7200\n2,10,2,1,0.1,9000\n";
     std::fs::write(&path, jobs).expect("a file");
@@ -167,7 +167,7 @@ fn trace_without_short_jobs_has_nothing_on_top() {
 
 #[test]
 fn bad_call_is_one_line() {
-    let scratch = Scratch::new("trial-bad");
+    let scratch = Scratch::new("bad");
     let dump = dump(&scratch);
     fails(&["/nowhere", "--nodes", "2"], "/nowhere: cannot be opened");
     fails(&[&dump, "--nodes", "2"], "give --cpus-per-node");
@@ -201,7 +201,7 @@ PartitionName=main Nodes=ALL Default=YES
 
 #[test]
 fn nodes_are_those_of_slurm_conf() {
-    let scratch = Scratch::new("trial-site");
+    let scratch = Scratch::new("site");
     let dump = dump(&scratch);
     let conf = scratch.path("slurm.conf");
     std::fs::write(&conf, SLURM_CONF).expect("a file");
@@ -222,7 +222,7 @@ fn nodes_are_those_of_slurm_conf() {
 
 #[test]
 fn jobs_with_gpus_are_a_group_where_slurm_conf_has_gpus() {
-    let scratch = Scratch::new("trial-gpus");
+    let scratch = Scratch::new("gpus");
     let dump = dump(&scratch);
     let conf = scratch.path("slurm.conf");
     let nodes = "NodeName=n1 CPUs=4 RealMemory=16384\n\
@@ -264,7 +264,7 @@ fn line_that_slurm_does_not_read_is_on_the_page() {
 
 #[test]
 fn nodes_without_memory_in_slurm_conf_have_what_is_given() {
-    let scratch = Scratch::new("trial-memory");
+    let scratch = Scratch::new("memory");
     let (dump, conf) = (dump(&scratch), scratch.path("slurm.conf"));
     let text = SLURM_CONF.replace(" RealMemory=16384", "");
     assert_ne!(text, SLURM_CONF);
@@ -279,7 +279,7 @@ fn nodes_without_memory_in_slurm_conf_have_what_is_given() {
 
 #[test]
 fn files_that_have_the_nodes_and_are_not_there_are_named() {
-    let scratch = Scratch::new("trial-include");
+    let scratch = Scratch::new("include");
     let (dump, conf) = (dump(&scratch), scratch.path("slurm.conf"));
     std::fs::write(&conf, "ClusterName=c\nInclude of-nodes.conf\n").expect("a file");
     fails(
@@ -300,7 +300,7 @@ fn gpu_site(scratch: &Scratch) -> String {
 
 #[test]
 fn nodes_with_gpus_are_at_most_the_nodes_when_a_part_is_given() {
-    let scratch = Scratch::new("trial-gpu-part");
+    let scratch = Scratch::new("gpu-part");
     let (dump, conf) = (dump(&scratch), gpu_site(&scratch));
     let (output, _) = tries(&[&dump, "--slurm-conf", &conf, "--nodes", "4"]);
     for part in ["14 jobs on 4 nodes", "--gpus-per-node 2 --gpu-nodes 4"] {
@@ -319,7 +319,7 @@ fn nodes_with_gpus_are_at_most_the_nodes_when_a_part_is_given() {
 
 #[test]
 fn nodes_with_gpus_are_not_those_of_slurm_conf_when_gpus_are_given() {
-    let scratch = Scratch::new("trial-gpu-given");
+    let scratch = Scratch::new("gpu-given");
     let (dump, conf) = (dump(&scratch), gpu_site(&scratch));
     let nodes = ["--slurm-conf", &conf, "--nodes", "9"];
     let (output, _) = tries(&[&[dump.as_str()][..], &nodes, &["--gpus-per-node", "1"]].concat());
@@ -349,7 +349,7 @@ fn with_slurm(scratch: &Scratch, scontrol: &str, sacct: &str) -> (i32, String, S
 
 #[test]
 fn slurm_is_called_when_nothing_is_given() {
-    let scratch = Scratch::new("trial-slurm");
+    let scratch = Scratch::new("slurm");
     let dump = dump(&scratch);
     std::fs::write(scratch.path("slurm.conf"), SLURM_CONF).expect("a file");
     let scontrol = format!("echo 'SLURM_CONF = {}'", scratch.path("slurm.conf"));
