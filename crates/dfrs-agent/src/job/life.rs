@@ -2,10 +2,11 @@
 //! next.
 //!
 //! This is the one place where phases change ([`Life::on`]) and where the next step of a job is
-//! chosen ([`Life::next_step`]). Each phase has a file that says both; `transitions.md` shows
-//! the whole table, which a test prints. What others need to know of a phase are projections, a
-//! file each: `planned` (what the core decides about), `order` (what the nodes enforce), `reason`
-//! (what squeue shows) and [`journal`].
+//! chosen ([`Life::next_step`]). Each phase has a file that says both, and all else that is to be
+//! said of it (`phase`); `transitions.md` shows the whole table, which a test prints. What others
+//! need to know follows from that, in a file each: `traits` (what is asked about phases), `planned`
+//! (what the core decides about), `order` (what the nodes enforce), `reason` (what squeue shows)
+//! and [`journal`].
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::is_default;
 use crate::job::placement::NamedPlacement;
-use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
+use crate::slurm::records::ObservedState;
 
 mod ended;
 mod event;
@@ -39,6 +40,7 @@ mod step;
 mod table;
 #[cfg(test)]
 mod tests;
+mod traits;
 mod transition;
 mod unparking;
 mod waiting;
@@ -124,7 +126,7 @@ impl Life {
             unheard: down.map(|node| node.name.clone()).collect(),
             // It may not be looked at again before it leaves.
             last_place: if context.job.has_place() {
-                NamedPlacement::of_job(context.job, context.observation)
+                context.place()
             } else {
                 NamedPlacement::default()
             },
@@ -136,18 +138,15 @@ impl Life {
     pub(crate) fn is_unchanged_by(&self, context: &JobContext) -> bool {
         let (job, observation) = (context.job, context.observation);
         let moved = job.has_place() && !self.last_place.is_of(job, observation);
-        !moved && self.phase.on(&LifeEvent::Seen, context).is_none()
+        !moved && self.phase.rules().on(&LifeEvent::Seen, context).is_none()
     }
 
     /// What follows from `event`, by what Slurm shows now. Every change of a phase is one of these.
     pub fn on(&mut self, event: &LifeEvent, context: &JobContext) -> Effects {
-        let turn = self.phase.on(event, context);
+        let turn = self.phase.rules().on(event, context);
         match event {
             LifeEvent::Seen if context.job.has_place() => {
-                self.update_last_place(
-                    NamedPlacement::of_job(context.job, context.observation),
-                    context,
-                );
+                self.update_last_place(context.place(), context);
                 self.is_orphaned = false;
             }
             // Slurm waits for no process on a node that is down.
@@ -216,7 +215,7 @@ impl Life {
     #[must_use]
     pub fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
         (self.not_before <= context.now)
-            .then(|| self.phase.next_step(context, on_nodes))
+            .then(|| self.phase.rules().next_step(context, on_nodes))
             .flatten()
     }
 
@@ -227,10 +226,7 @@ impl Life {
         nodes: &NamedPlacement,
         context: &JobContext,
     ) -> Option<LifeStep> {
-        let waits = match &self.phase {
-            LifePhase::Starting(starting) => starting.lacks_room_on(nodes, context),
-            _ => false,
-        };
+        let waits = self.phase.rules().lacks_room_on(nodes, context);
         waits.then_some(NO_ROOM)
     }
 
@@ -335,33 +331,10 @@ impl Life {
         forgotten.filter(|at| *at > now).min()
     }
 
-    /// Where it is on its way, for people.
-    #[must_use]
-    pub fn phase_name(&self) -> &'static str {
-        match &self.phase {
-            LifePhase::Waiting => "waiting",
-            LifePhase::Starting(_) => "starting",
-            LifePhase::Running => "running",
-            LifePhase::Parking(_) => "being parked",
-            LifePhase::Parked(_) => "parked",
-            LifePhase::Unparking(_) => "coming back",
-            LifePhase::Leaving(_) => "to give up its place",
-            LifePhase::Warned(_) => "writing its checkpoint",
-            LifePhase::Requeued(_) => "being requeued",
-            LifePhase::Paused => "paused after its checkpoint",
-            LifePhase::Foreign => "suspended by others",
-        }
-    }
-
     /// What is under way, and where, for the log: "parking on n1,n2".
     #[must_use]
     pub(crate) fn under_way_text(&self) -> String {
-        match &self.phase {
-            LifePhase::Starting(starting) => format!("start on {}", starting.placement),
-            LifePhase::Parking(_) => format!("parking on {}", self.last_place),
-            LifePhase::Unparking(_) => format!("resumption on {}", self.last_place),
-            _ => "action".to_owned(),
-        }
+        self.phase.rules().under_way_text(&self.last_place)
     }
 
     /// Whether pausing it failed too often to be tried again.
@@ -390,172 +363,5 @@ impl Life {
             ..Self::default()
         };
         *self == pristine
-    }
-
-    /// Whether something is under way: the core plans around such a job.
-    #[must_use]
-    pub fn is_under_way(&self) -> bool {
-        !matches!(
-            self.phase,
-            LifePhase::Waiting
-                | LifePhase::Running
-                | LifePhase::Parked(_)
-                | LifePhase::Paused
-                | LifePhase::Foreign
-        )
-    }
-
-    /// Whether there may be a next step, which nothing but what Slurm or the nodes show keeps it
-    /// from.
-    #[must_use]
-    pub fn may_have_step(&self) -> bool {
-        self.is_under_way() || matches!(self.phase, LifePhase::Parked(_))
-    }
-
-    /// Whether it is giving up its place.
-    #[must_use]
-    pub fn is_leaving(&self) -> bool {
-        matches!(
-            self.phase,
-            LifePhase::Parking(_)
-                | LifePhase::Leaving(_)
-                | LifePhase::Warned(_)
-                | LifePhase::Requeued(_)
-        )
-    }
-
-    /// Whether it waits in Slurm's queue and nothing is planned for it.
-    #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        matches!(self.phase, LifePhase::Waiting | LifePhase::Paused)
-    }
-
-    /// Whether it runs and nothing is planned for it.
-    #[must_use]
-    pub fn is_running(&self) -> bool {
-        self.phase == LifePhase::Running
-    }
-
-    /// Whether it is parked, and nothing is planned for it.
-    #[must_use]
-    pub fn is_parked(&self) -> bool {
-        matches!(self.phase, LifePhase::Parked(_))
-    }
-
-    /// Whether it is planned to start, and has not yet.
-    #[must_use]
-    pub fn is_starting(&self) -> bool {
-        matches!(self.phase, LifePhase::Starting(_))
-    }
-
-    /// Whether it gave up its place by a checkpoint, and nothing is planned for it.
-    #[must_use]
-    pub fn is_paused(&self) -> bool {
-        self.phase == LifePhase::Paused
-    }
-
-    /// Whether it is being parked.
-    #[must_use]
-    pub fn is_parking(&self) -> bool {
-        matches!(self.phase, LifePhase::Parking(_))
-    }
-
-    /// Whether its nodes have to say that it is parked.
-    #[must_use]
-    pub fn needs_park_confirmation(&self) -> bool {
-        match &self.phase {
-            LifePhase::Parking(_) => true,
-            LifePhase::Parked(parked) => parked.is_unheard,
-            _ => false,
-        }
-    }
-
-    /// Whether it is parked, or is to give up its place and has it still.
-    #[must_use]
-    pub fn can_cancel_pause(&self) -> bool {
-        matches!(
-            self.phase,
-            LifePhase::Parking(_)
-                | LifePhase::Parked(_)
-                | LifePhase::Leaving(_)
-                | LifePhase::Warned(_)
-        )
-    }
-
-    /// Whether it was parked and is on its way back.
-    #[must_use]
-    pub fn is_unparking(&self) -> bool {
-        matches!(self.phase, LifePhase::Unparking(_))
-    }
-
-    /// MiB that are not free for others on `place`, the job's number `position`, and that the core
-    /// does not know of, as it does not decide about the job: what a job that an operator suspended
-    /// holds there, and what a job that an operator resumed, or that is given back, shall have
-    /// there.
-    #[must_use]
-    pub fn undecided_memory(&self, position: usize, place: &ObservedPlace) -> u64 {
-        match &self.phase {
-            LifePhase::Foreign => place.memory_mib,
-            LifePhase::Parked(parked) if parked.called_back => {
-                parked.memory.get(position).copied().unwrap_or(0)
-            }
-            LifePhase::Unparking(unparking) => unparking.memory.get(position).copied().unwrap_or(0),
-            _ => 0,
-        }
-    }
-
-    /// Whether it holds memory on its nodes that Slurm does not count, or may: slurmctld has
-    /// forgotten that it was brought back.
-    #[must_use]
-    pub fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
-        let holds = match &self.phase {
-            LifePhase::Unparking(unparking) => unparking.is_forgotten,
-            LifePhase::Parking(_) => {
-                matches!(job.state, ObservedState::Suspended | ObservedState::Ended)
-            }
-            LifePhase::Parked(parked) => parked.is_unheard,
-            _ => false,
-        };
-        holds && !job.is_counted()
-    }
-
-    /// Whether an operator says when it runs, not the core.
-    #[must_use]
-    pub fn is_undecided(&self, job: &ObservedJob) -> bool {
-        match &self.phase {
-            LifePhase::Foreign => true,
-            LifePhase::Parked(parked) => parked.is_undecided(job),
-            _ => false,
-        }
-    }
-
-    /// Whether an operator suspended it: DFRS leaves it alone until it runs again.
-    #[must_use]
-    pub fn is_suspended_by_operator(&self) -> bool {
-        self.phase == LifePhase::Foreign
-    }
-
-    /// Whether nothing more follows from handing it back: it waits, runs, is on its way back, or is
-    /// suspended by an operator.
-    #[must_use]
-    pub fn is_handed_back(&self) -> bool {
-        matches!(
-            self.phase,
-            LifePhase::Waiting
-                | LifePhase::Paused
-                | LifePhase::Running
-                | LifePhase::Unparking(_)
-                | LifePhase::Foreign
-        )
-    }
-
-    /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its
-    /// way there.
-    #[must_use]
-    pub fn depends_on_dfrs(&self) -> bool {
-        matches!(
-            self.phase,
-            LifePhase::Parking(_) | LifePhase::Parked(_) | LifePhase::Unparking(_)
-        )
     }
 }

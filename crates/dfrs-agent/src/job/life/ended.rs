@@ -28,7 +28,7 @@ impl Life {
         match self.phase {
             _ if self.is_warned => Warning::Sent,
             LifePhase::Warned(_) => Warning::Sent,
-            LifePhase::Leaving(_) | LifePhase::Requeued(_) => Warning::Doubtful,
+            _ if self.phase.rules().after_leaving().is_some() => Warning::Doubtful,
             _ => Warning::None,
         }
     }
@@ -53,7 +53,7 @@ impl Life {
     }
 
     fn next_after_warning(&self) -> Next {
-        let next = self.phase.after_leaving();
+        let next = self.phase.rules().after_leaving();
         next.cloned().unwrap_or(Next::Pause)
     }
 
@@ -65,7 +65,7 @@ impl Life {
     /// slurmctld was killed: what was about to be done to the job may have been done. A job that
     /// restarts when it is preempted is not warned.
     pub(super) fn may_have_been_warned(&self) -> bool {
-        let next = self.phase.after_leaving();
+        let next = self.phase.rules().after_leaving();
         next.is_some_and(|next| *next != Next::Restart)
     }
 }

@@ -5,6 +5,7 @@ use dfrs_proto::conf::Config;
 
 use super::step::{LifeStep, StepResult};
 use crate::job::mobility::mobility;
+use crate::job::placement::NamedPlacement;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
 
@@ -57,6 +58,12 @@ impl<'a> JobContext<'a> {
             config,
             now,
         }
+    }
+
+    /// Where Slurm has the job.
+    #[must_use]
+    pub fn place(&self) -> NamedPlacement {
+        NamedPlacement::of_job(self.job, self.observation)
     }
 
     /// How the job can give up its place.

@@ -1,15 +1,18 @@
 //! Leaving: a running job gives up its place by checkpoint and requeue. It is warned, has a while
 //! to write its checkpoint, and is requeued. A job that keeps no checkpoint is requeued at once.
 
-use dfrs_core::{Action, Mobility, Span, Time};
+use dfrs_core::{Action, JobState, Mobility, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::SECOND;
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
-use super::phase::LifePhase;
+use super::journal::{JournalPlace, JournalState};
+use super::phase::{LifePhase, Phase};
+use super::planned;
 use super::requeued::{Requeued, lost, start_forgotten};
-use super::step::{LifeStep, StepResult, has_passed};
+use super::step::{LifeStep, ParkStatus, StepResult, has_passed};
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
 use crate::job::placement::NamedPlacement;
@@ -24,6 +27,17 @@ pub(super) enum Next {
     Restart,
     /// It starts again here: a migration.
     Move(NamedPlacement),
+}
+
+impl Next {
+    /// What the core shall see of a job of which this follows.
+    pub(super) fn planned(&self, context: &JobContext) -> Option<JobState> {
+        match self {
+            Self::Pause => Some(JobState::Paused),
+            Self::Restart => Some(JobState::Pending),
+            Self::Move(placement) => planned::running(placement, context),
+        }
+    }
 }
 
 /// To give up its place; not warned yet.
@@ -42,8 +56,18 @@ pub(super) struct Warned {
     pub(super) since: Time,
 }
 
-impl LeavingPhase {
-    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+impl Phase for LeavingPhase {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "to give up its place",
+            course: PhaseCourse::Leaving,
+            place: PhasePlace::Used,
+            freezing: Freezing::Never,
+            pause: PauseCount::AsBefore,
+        }
+    }
+
+    fn next_step(&self, context: &JobContext, _: ParkStatus) -> Option<LifeStep> {
         if context.job.configuring {
             None
         } else if context.mobility() == Mobility::Restart {
@@ -53,9 +77,9 @@ impl LeavingPhase {
         }
     }
 
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            LifeEvent::Planned(action) => self.planned(action, context),
+            LifeEvent::Planned(action) => self.replanned(action, context),
             LifeEvent::Seen if context.job.state == ObservedState::Pending => Some(lost(context)),
             LifeEvent::Did(LifeStep::Warn, StepResult::Done) => {
                 Some(LifeTransition::to(LifePhase::Warned(Warned {
@@ -67,8 +91,22 @@ impl LeavingPhase {
         }
     }
 
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        self.next.planned(context)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        JournalPlace::Here
+    }
+
+    fn after_leaving(&self) -> Option<&Next> {
+        Some(&self.next)
+    }
+}
+
+impl LeavingPhase {
     /// It was to be paused only to let others past, earlier in the same plan.
-    fn planned(&self, action: &Action, context: &JobContext) -> Option<LifeTransition> {
+    fn replanned(&self, action: &Action, context: &JobContext) -> Option<LifeTransition> {
         let (Action::Resume(_, mapping), Next::Pause) = (action, &self.next) else {
             return None;
         };
@@ -77,13 +115,23 @@ impl LeavingPhase {
     }
 }
 
-impl Warned {
-    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+impl Phase for Warned {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "writing its checkpoint",
+            course: PhaseCourse::Leaving,
+            place: PhasePlace::Used,
+            freezing: Freezing::Never,
+            pause: PauseCount::AsBefore,
+        }
+    }
+
+    fn next_step(&self, context: &JobContext, _: ParkStatus) -> Option<LifeStep> {
         let notice = notice(context.job, context.config.checkpoint_wait);
         has_passed(self.since, notice, context.now).then_some(LifeStep::Requeue)
     }
 
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             // It ended by itself and was requeued, as its warning requests.
             LifeEvent::Seen if context.job.state == ObservedState::Pending => {
@@ -91,6 +139,18 @@ impl Warned {
             }
             _ => on(&self.next, event, context),
         }
+    }
+
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        self.next.planned(context)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        JournalPlace::Here
+    }
+
+    fn after_leaving(&self) -> Option<&Next> {
+        Some(&self.next)
     }
 }
 

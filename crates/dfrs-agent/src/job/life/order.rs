@@ -1,18 +1,18 @@
 //! What the nodes shall do with a job: freeze it, cap it, or leave it alone.
 
 use super::Life;
-use super::phase::LifePhase;
+use super::traits::Freezing;
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
 impl Life {
     /// Whether the node of `place` keeps `job` frozen there; `None`: it has no orders for it.
     #[must_use]
     pub fn is_frozen(&self, job: &ObservedJob, place: &ObservedPlace) -> Option<bool> {
-        match (&self.phase, job.state) {
-            (LifePhase::Parking(_) | LifePhase::Parked(_), _) => Some(true),
+        match (self.traits().freezing, job.state) {
+            (Freezing::Always, _) => Some(true),
             // Still frozen until its memory is counted again, even if an operator resumed it; then
             // it thaws.
-            (LifePhase::Unparking(_), ObservedState::Suspended | ObservedState::Running) => {
+            (Freezing::UntilCounted, ObservedState::Suspended | ObservedState::Running) => {
                 Some(place.memory_mib == 0)
             }
             (_, ObservedState::Running) => Some(false),

@@ -8,21 +8,28 @@
 //! by the operator; when the operator resumes it, it comes back first of all: as soon as its memory
 //! is free, which no other job gets there.
 
-use dfrs_core::Action;
+use dfrs_core::{Action, JobState};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
+use super::journal::{JournalPlace, JournalState};
 use super::parking::stop_forgotten;
-use super::phase::LifePhase;
+use super::phase::{LifePhase, Phase};
+use super::planned;
+use super::reason::WaitFacts;
 use super::requeued::lost;
 use super::room::fits_again;
 use super::step::{LifeStep, ParkStatus, StepResult};
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::job::placement::NamedPlacement;
 use crate::job::reservations::is_reserved;
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 use crate::slurm::request::memory::memory_on_node;
+
+const RESUMED_BY_OPERATOR: &str =
+    "DFRS: resumed by an operator; comes back as soon as its memory is free, before all others";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parked {
@@ -43,7 +50,7 @@ impl Parked {
     /// Where Slurm has the job, with so much memory released.
     pub(super) fn with(memory: Vec<u64>, context: &JobContext) -> Self {
         Self {
-            placement: NamedPlacement::of_job(context.job, context.observation),
+            placement: context.place(),
             memory,
             called_back: false,
             is_unheard: false,
@@ -58,19 +65,26 @@ impl Parked {
         }
     }
 
-    /// Whether it is an operator's to say when it runs.
-    pub(super) fn is_undecided(&self, job: &ObservedJob) -> bool {
-        self.called_back || job.is_suspended_by_operator()
-    }
-
     /// Where Slurm has the job, with all memory released that it needs there.
     pub(super) fn here(context: &JobContext) -> Self {
         let needs =
             |place: &ObservedPlace| memory_on_node(context.job, place.tasks, context.observation);
         Self::with(context.job.places.iter().map(needs).collect(), context)
     }
+}
 
-    pub(super) fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
+impl Phase for Parked {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "parked",
+            course: PhaseCourse::Settled,
+            place: PhasePlace::Released,
+            freezing: Freezing::Always,
+            pause: PauseCount::Paused,
+        }
+    }
+
+    fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
         match context.job.state {
             ObservedState::Running => Some(resumed_by_others(&self.memory, context)),
             ObservedState::Suspended if self.is_unheard && !self.called_back => {
@@ -84,7 +98,7 @@ impl Parked {
         }
     }
 
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             // Its nodes are reserved for others; it comes back when they no longer are.
             LifeEvent::HandedBack if is_reserved(context.job, context.config, context.now) => None,
@@ -112,6 +126,48 @@ impl Parked {
         }
     }
 
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        if self.is_undecided(context.job) {
+            return None;
+        }
+        planned::parked(&self.placement, context)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        JournalPlace::Paused
+    }
+
+    fn reason(&self, waits: &WaitFacts) -> Option<String> {
+        if self.called_back {
+            return Some(RESUMED_BY_OPERATOR.to_owned());
+        }
+        Some(match waits.draining_node() {
+            Some(node) => format!(
+                "DFRS: parked on {node}, which is draining; resumes there before other jobs start"
+            ),
+            None => format!("DFRS: parked; {}", waits.why()),
+        })
+    }
+
+    fn needs_park_confirmation(&self) -> bool {
+        self.is_unheard
+    }
+
+    fn undecided_memory(&self, position: usize, _: &ObservedPlace) -> u64 {
+        let memory = self.memory.get(position).filter(|_| self.called_back);
+        memory.copied().unwrap_or(0)
+    }
+
+    fn may_hold_memory(&self, _: &ObservedJob) -> bool {
+        self.is_unheard
+    }
+
+    fn is_undecided(&self, job: &ObservedJob) -> bool {
+        self.called_back || job.is_suspended_by_operator()
+    }
+}
+
+impl Parked {
     fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
         let job = context.job;
         match job.state {

@@ -4,17 +4,22 @@
 //! A job that an operator resumes meanwhile runs on. A job that an operator wants suspended is
 //! parked all the same, and stays so.
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{JobState, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
+use super::journal::{JournalPlace, JournalState};
 use super::parked::Parked;
-use super::phase::LifePhase;
+use super::phase::{LifePhase, Phase};
+use super::planned;
+use super::reason::WaitFacts;
 use super::requeued::{lost, start_forgotten};
 use super::step::{LifeStep, ParkStatus, STUCK, StepResult, TOO_SLOW, has_passed};
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
-use crate::slurm::records::ObservedState;
+use crate::job::placement::NamedPlacement;
+use crate::slurm::records::{ObservedJob, ObservedState};
 
 /// slurmd receives a suspension within this time.
 const SUSPEND_DELIVERY_TIME: Span = Span(3_000_000);
@@ -40,8 +45,20 @@ impl ParkingPhase {
             is_forgotten: false,
         }
     }
+}
 
-    pub(super) fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
+impl Phase for ParkingPhase {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "being parked",
+            course: PhaseCourse::Leaving,
+            place: PhasePlace::Used,
+            freezing: Freezing::Always,
+            pause: PauseCount::AsBefore,
+        }
+    }
+
+    fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
         match context.job.state {
             ObservedState::Running => (!context.job.configuring).then_some(LifeStep::Suspend),
             ObservedState::Suspended if on_nodes == ParkStatus::Parked => {
@@ -58,7 +75,7 @@ impl ParkingPhase {
         }
     }
 
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             LifeEvent::Seen => self.seen(context),
             // Its nodes may report at once that it is parked, as it is since before: it is not
@@ -84,6 +101,37 @@ impl ParkingPhase {
         }
     }
 
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        planned::parked(&context.place(), context)
+    }
+
+    fn journal_place(&self, job: &ObservedJob, before: &JournalState) -> JournalPlace<'_> {
+        // It was resumed by others, and is parked again: its memory is not its own.
+        if *before == JournalState::Paused && job.state == ObservedState::Suspended {
+            JournalPlace::Paused
+        } else {
+            JournalPlace::Here
+        }
+    }
+
+    fn reason(&self, _: &WaitFacts) -> Option<String> {
+        Some("DFRS: being parked".to_owned())
+    }
+
+    fn under_way_text(&self, last_place: &NamedPlacement) -> String {
+        format!("parking on {last_place}")
+    }
+
+    fn needs_park_confirmation(&self) -> bool {
+        true
+    }
+
+    fn may_hold_memory(&self, job: &ObservedJob) -> bool {
+        matches!(job.state, ObservedState::Suspended | ObservedState::Ended)
+    }
+}
+
+impl ParkingPhase {
     fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
         match context.job.state {
             ObservedState::Pending => Some(lost(context)),

@@ -1,21 +1,18 @@
-//! Which phases of a job are a pause: so that a site can say for how long one may be.
+//! How long a job was paused, by its phases: so that a site can say for how long one may be.
 
 use dfrs_core::{Pauses, Time};
 
 use super::phase::LifePhase;
+use super::traits::PauseCount;
 
 /// The job is in this phase from `now` on. A job that an operator suspends, or that restarts, has
 /// not been paused.
 pub(super) fn follow(pauses: &mut Pauses, phase: &LifePhase, now: Time) {
-    match phase {
-        LifePhase::Parked(_) | LifePhase::Requeued(_) | LifePhase::Paused => pauses.begin(now),
-        LifePhase::Running => pauses.end(now),
-        LifePhase::Foreign | LifePhase::Waiting => *pauses = Pauses::default(),
-        LifePhase::Starting(_)
-        | LifePhase::Parking(_)
-        | LifePhase::Unparking(_)
-        | LifePhase::Leaving(_)
-        | LifePhase::Warned(_) => {}
+    match phase.rules().traits().pause {
+        PauseCount::Paused => pauses.begin(now),
+        PauseCount::Over => pauses.end(now),
+        PauseCount::None => *pauses = Pauses::default(),
+        PauseCount::AsBefore => {}
     }
 }
 

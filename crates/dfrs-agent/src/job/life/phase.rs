@@ -1,21 +1,87 @@
 //! The phases of a job's life, and which file says what of each.
 
+use dfrs_core::JobState;
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
+use super::foreign::{self, ForeignPhase};
+use super::journal::{JournalPlace, JournalState};
 use super::leaving::{LeavingPhase, Next, Warned};
 use super::parked::Parked;
 use super::parking::ParkingPhase;
+use super::reason::WaitFacts;
 use super::requeued::Requeued;
+use super::running::RunningPhase;
 use super::starting::Starting;
 use super::step::{LifeStep, ParkStatus};
+use super::traits::PhaseTraits;
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
-use super::{foreign, running, waiting};
-use crate::slurm::records::ObservedState;
+use super::waiting::{PausedPhase, WaitingPhase};
+use crate::job::placement::NamedPlacement;
+use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
-/// Where a job is on its way. Every phase but `Waiting`, `Running`, `Parked`, `Paused` and
-/// `Foreign` is something under way. The names are those of the state file.
+/// All that is to be said of a phase, in a file of its own.
+pub(super) trait Phase {
+    /// What it is like, whatever job is in it.
+    fn traits(&self) -> &'static PhaseTraits;
+
+    /// What follows from `event`, if anything does.
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition>;
+
+    /// The step to request from Slurm now, if any.
+    fn next_step(&self, _context: &JobContext, _on_nodes: ParkStatus) -> Option<LifeStep> {
+        None
+    }
+
+    /// What the core shall see of a job that may start; `None`: it is not DFRS's to decide about.
+    fn planned(&self, context: &JobContext) -> Option<JobState>;
+
+    /// Where the journal, which has said `before` of it, shall have the job.
+    fn journal_place(&self, job: &ObservedJob, before: &JournalState) -> JournalPlace<'_>;
+
+    /// What squeue shows as its reason; `None`: Slurm's own.
+    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
+        None
+    }
+
+    /// What is under way, and where, for the log.
+    fn under_way_text(&self, _last_place: &NamedPlacement) -> String {
+        "action".to_owned()
+    }
+
+    /// What the job does after it has given up its place by checkpoint and requeue, if it does.
+    fn after_leaving(&self) -> Option<&Next> {
+        None
+    }
+
+    /// Whether it waits for memory on one of these nodes.
+    fn lacks_room_on(&self, _nodes: &NamedPlacement, _context: &JobContext) -> bool {
+        false
+    }
+
+    /// Whether the nodes have to say that the job is parked.
+    fn needs_park_confirmation(&self) -> bool {
+        false
+    }
+
+    /// See [`Life::undecided_memory`](super::Life::undecided_memory).
+    fn undecided_memory(&self, _position: usize, _place: &ObservedPlace) -> u64 {
+        0
+    }
+
+    /// Whether the job holds memory on its nodes, or may, where Slurm does not count it.
+    fn may_hold_memory(&self, _job: &ObservedJob) -> bool {
+        false
+    }
+
+    /// Whether an operator says when the job runs, not the core.
+    fn is_undecided(&self, _job: &ObservedJob) -> bool {
+        false
+    }
+}
+
+/// Where a job is on its way. The names are those of the state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum LifePhase {
     /// In Slurm's queue; nothing is planned.
@@ -55,44 +121,20 @@ impl LifePhase {
         }
     }
 
-    /// What the job does after it has given up its place by checkpoint and requeue, if it does that.
-    pub(super) fn after_leaving(&self) -> Option<&Next> {
+    /// What its file says of it.
+    pub(super) fn rules(&self) -> &dyn Phase {
         match self {
-            Self::Leaving(LeavingPhase { next })
-            | Self::Warned(Warned { next, .. })
-            | Self::Requeued(Requeued { next, .. }) => Some(next),
-            _ => None,
-        }
-    }
-
-    /// What follows from `event`, if anything does.
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
-        match self {
-            Self::Waiting => waiting::on(event, context),
-            Self::Paused => waiting::on_paused(event, context),
-            Self::Starting(starting) => starting.on(event, context),
-            Self::Running => running::on(event, context),
-            Self::Parking(parking) => parking.on(event, context),
-            Self::Parked(parked) => parked.on(event, context),
-            Self::Unparking(unparking) => unparking.on(event, context),
-            Self::Leaving(leaving) => leaving.on(event, context),
-            Self::Warned(warned) => warned.on(event, context),
-            Self::Requeued(requeued) => requeued.on(event, context),
-            Self::Foreign => foreign::on(event, context),
-        }
-    }
-
-    /// The step to request from Slurm now, if any.
-    pub(super) fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
-        match self {
-            Self::Starting(starting) => starting.next_step(context),
-            Self::Parking(parking) => parking.next_step(context, on_nodes),
-            Self::Parked(parked) => parked.next_step(context, on_nodes),
-            Self::Unparking(unparking) => unparking.next_step(context),
-            Self::Leaving(leaving) => leaving.next_step(context),
-            Self::Warned(warned) => warned.next_step(context),
-            Self::Requeued(requeued) => requeued.next_step(),
-            Self::Waiting | Self::Running | Self::Paused | Self::Foreign => None,
+            Self::Waiting => &WaitingPhase,
+            Self::Starting(starting) => starting,
+            Self::Running => &RunningPhase,
+            Self::Parking(parking) => parking,
+            Self::Parked(parked) => parked,
+            Self::Unparking(unparking) => unparking,
+            Self::Leaving(leaving) => leaving,
+            Self::Warned(warned) => warned,
+            Self::Requeued(requeued) => requeued,
+            Self::Paused => &PausedPhase,
+            Self::Foreign => &ForeignPhase,
         }
     }
 }

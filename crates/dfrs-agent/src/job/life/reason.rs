@@ -3,9 +3,6 @@
 use dfrs_core::{Blocked, Time};
 
 use super::Life;
-use super::leaving::Next;
-use super::phase::LifePhase;
-use super::requeued::Requeued;
 use crate::clock::to_the_minute;
 use crate::slurm::devices::text_of;
 use crate::slurm::observation::Observation;
@@ -15,8 +12,38 @@ use crate::slurm::request::memory::memory_request;
 /// More nodes than this are not named: the reason is one column of squeue.
 const MAX_NAMED: usize = 4;
 const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
-const RESUMED_BY_OPERATOR: &str =
-    "DFRS: resumed by an operator; comes back as soon as its memory is free, before all others";
+
+/// What is known of why a job waits.
+pub(super) struct WaitFacts<'a> {
+    /// What the last decision said.
+    pub(super) blocked: Option<Blocked>,
+    job: &'a ObservedJob,
+    insists_until: Option<Time>,
+    observation: &'a Observation,
+}
+
+impl<'a> WaitFacts<'a> {
+    /// Why it waits, in words.
+    pub(super) fn why(&self) -> String {
+        let (job, observation) = (self.job, self.observation);
+        match (self.blocked, self.insists_until) {
+            (Some(Blocked::NeverFits), Some(until)) if fits_on_more_switches(job, observation) => {
+                waits_for_switches(job, until)
+            }
+            (Some(why), _) => phrase(job, why, observation),
+            (None, _) => "waits for the next decision".to_owned(),
+        }
+    }
+
+    /// A node of the job's that takes nothing new; none if another one is down.
+    pub(super) fn draining_node(&self) -> Option<&'a str> {
+        let (job, observation) = (self.job, self.observation);
+        let node = |place: &ObservedPlace| observation.node_at(place.node);
+        let own = || job.places.iter().filter_map(node);
+        let draining = own().find(|node| node.drains())?;
+        (!own().any(|node| node.down)).then_some(draining.name.as_str())
+    }
+}
 
 impl Life {
     /// The text for `job`, with what the last decision said about it; `None`: Slurm's own.
@@ -30,13 +57,6 @@ impl Life {
         insists_until: Option<Time>,
         observation: &Observation,
     ) -> Option<String> {
-        let why = || match (blocked, insists_until) {
-            (Some(Blocked::NeverFits), Some(until)) if fits_on_more_switches(job, observation) => {
-                waits_for_switches(job, until)
-            }
-            (Some(why), _) => phrase(job, why, observation),
-            (None, _) => "waits for the next decision".to_owned(),
-        };
         if job.is_suspended_by_operator() {
             return Some(SUSPENDED.to_owned());
         }
@@ -45,31 +65,12 @@ impl Life {
                 "DFRS: was requeued; waits until dfrsd on {nodes} reports that its last run has ended, at most 6 minutes"
             ));
         }
-        let text = match &self.phase {
-            LifePhase::Starting(_) => "DFRS: starts as soon as its memory is free".to_owned(),
-            LifePhase::Waiting if blocked.is_none() => return None,
-            LifePhase::Waiting => format!("DFRS: {}", why()),
-            LifePhase::Paused => format!("DFRS: paused after its checkpoint; {}", why()),
-            LifePhase::Requeued(Requeued { next, .. }) => match next {
-                Next::Restart => "DFRS: was requeued, starts again".to_owned(),
-                Next::Move(_) => "DFRS: moves to other nodes".to_owned(),
-                Next::Pause => "DFRS: pausing".to_owned(),
-            },
-            LifePhase::Parked(parked) if parked.called_back => RESUMED_BY_OPERATOR.to_owned(),
-            LifePhase::Parked(_) => match draining_node(job, observation) {
-                Some(node) => format!(
-                    "DFRS: parked on {node}, which is draining; resumes there before other jobs start"
-                ),
-                None => format!("DFRS: parked; {}", why()),
-            },
-            LifePhase::Parking(_) => "DFRS: being parked".to_owned(),
-            LifePhase::Unparking(_) => "DFRS: resumes as soon as its memory is free".to_owned(),
-            LifePhase::Running
-            | LifePhase::Leaving(_)
-            | LifePhase::Warned(_)
-            | LifePhase::Foreign => return None,
-        };
-        Some(text)
+        self.phase.rules().reason(&WaitFacts {
+            blocked,
+            job,
+            insists_until,
+            observation,
+        })
     }
 
     /// The nodes that may still run this pending job, and are ordered to end it; `None`: none does.
@@ -94,14 +95,6 @@ fn waits_for_switches(job: &ObservedJob, until: Time) -> String {
     };
     let until = to_the_minute(until);
     format!("waits for nodes at {switches} (--switches), at most until {until}")
-}
-
-/// A node of the job's that takes nothing new; none if another one is down.
-fn draining_node<'a>(job: &ObservedJob, observation: &'a Observation) -> Option<&'a str> {
-    let node = |place: &ObservedPlace| observation.node_at(place.node);
-    let own = || job.places.iter().filter_map(node);
-    let draining = own().find(|node| node.drains())?;
-    (!own().any(|node| node.down)).then_some(draining.name.as_str())
 }
 
 /// Whether jobs of other partitions leave no core on some node that the job may use.

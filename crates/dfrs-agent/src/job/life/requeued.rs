@@ -1,17 +1,20 @@
 //! Requeued: back in Slurm's queue while its last processes end, by DFRS's doing or because it lost
 //! its place. When they are gone it waits, restarts, or starts where it was to move.
 
-use dfrs_core::Mobility;
+use dfrs_core::{JobState, Mobility};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
+use super::journal::{JournalPlace, JournalState};
 use super::leaving::Next;
-use super::phase::LifePhase;
+use super::phase::{LifePhase, Phase};
+use super::reason::WaitFacts;
 use super::starting::Starting;
-use super::step::{LifeStep, StepResult};
+use super::step::{LifeStep, ParkStatus, StepResult};
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::waiting::taken_by_others;
-use crate::slurm::records::ObservedState;
+use crate::slurm::records::{ObservedJob, ObservedState};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Requeued {
@@ -21,12 +24,22 @@ pub(super) struct Requeued {
     pub(super) gone: bool,
 }
 
-impl Requeued {
-    pub(super) fn next_step(&self) -> Option<LifeStep> {
+impl Phase for Requeued {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "being requeued",
+            course: PhaseCourse::Leaving,
+            place: PhasePlace::Queue,
+            freezing: Freezing::Never,
+            pause: PauseCount::Paused,
+        }
+    }
+
+    fn next_step(&self, _: &JobContext, _: ParkStatus) -> Option<LifeStep> {
         self.gone.then_some(LifeStep::ClearBeginTime)
     }
 
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             LifeEvent::Seen => self.seen(context),
             LifeEvent::Did(LifeStep::ClearBeginTime, StepResult::Done) => {
@@ -41,6 +54,33 @@ impl Requeued {
         }
     }
 
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        self.next.planned(context)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        match &self.next {
+            Next::Move(placement) => JournalPlace::Moves(placement),
+            Next::Pause => JournalPlace::Paused,
+            Next::Restart => JournalPlace::Waiting,
+        }
+    }
+
+    fn reason(&self, _: &WaitFacts) -> Option<String> {
+        let text = match self.next {
+            Next::Restart => "DFRS: was requeued, starts again",
+            Next::Move(_) => "DFRS: moves to other nodes",
+            Next::Pause => "DFRS: pausing",
+        };
+        Some(text.to_owned())
+    }
+
+    fn after_leaving(&self) -> Option<&Next> {
+        Some(&self.next)
+    }
+}
+
+impl Requeued {
     fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
         match context.job.state {
             ObservedState::Pending if !self.gone && !context.job.completing => {

@@ -1,31 +1,61 @@
 //! Running: it has its place and its share, and nothing is planned for it.
 
-use dfrs_core::{Action, Mobility};
+use dfrs_core::{Action, JobState, Mobility};
 
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
+use super::journal::{JournalPlace, JournalState};
 use super::leaving::{LeavingPhase, Next};
 use super::parking::ParkingPhase;
-use super::phase::LifePhase;
+use super::phase::{LifePhase, Phase};
+use super::planned;
 use super::requeued::{lost, start_forgotten};
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
 use crate::job::placement::NamedPlacement;
-use crate::slurm::records::ObservedState;
+use crate::slurm::records::{ObservedJob, ObservedState};
 
-/// What happens to a running job.
-pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
-    match event {
-        LifeEvent::Planned(action) => give_up_place(action, context).map(LifeTransition::to),
-        LifeEvent::Seen => match context.job.state {
-            ObservedState::Pending => Some(lost(context).freed()),
-            ObservedState::Suspended => Some(LifeTransition::to(suspended(context)).freed()),
-            ObservedState::Running | ObservedState::Ended => None,
-        },
-        LifeEvent::Forgotten { was_requeued } => {
-            return_forgotten(context).or_else(|| start_forgotten(*was_requeued, context))
+/// Has its place and its share.
+pub(super) struct RunningPhase;
+
+impl Phase for RunningPhase {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "running",
+            course: PhaseCourse::Settled,
+            place: PhasePlace::Used,
+            freezing: Freezing::Never,
+            pause: PauseCount::Over,
         }
-        LifeEvent::Did(..) | LifeEvent::NotParked | LifeEvent::HandedBack => None,
+    }
+
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+        match event {
+            LifeEvent::Planned(action) => give_up_place(action, context).map(LifeTransition::to),
+            LifeEvent::Seen => match context.job.state {
+                ObservedState::Pending => Some(lost(context).freed()),
+                ObservedState::Suspended => Some(LifeTransition::to(suspended(context)).freed()),
+                ObservedState::Running | ObservedState::Ended => None,
+            },
+            LifeEvent::Forgotten { was_requeued } => {
+                return_forgotten(context).or_else(|| start_forgotten(*was_requeued, context))
+            }
+            LifeEvent::Did(..) | LifeEvent::NotParked | LifeEvent::HandedBack => None,
+        }
+    }
+
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        planned::running(&context.place(), context)
+    }
+
+    fn journal_place(&self, job: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        // It has just started, and Slurm was not looked at since: it is where it was planned.
+        if job.state == ObservedState::Pending {
+            JournalPlace::Last
+        } else {
+            JournalPlace::Here
+        }
     }
 }
 

@@ -1,14 +1,18 @@
 //! Starting: planned to start here, for the first time or to come back from a checkpoint, and
 //! waiting until the memory is free by Slurm's accounting.
 
-use dfrs_core::{Span, Time};
+use dfrs_core::{JobState, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
-use super::phase::LifePhase;
+use super::journal::{JournalPlace, JournalState};
+use super::phase::{LifePhase, Phase};
+use super::planned;
+use super::reason::WaitFacts;
 use super::requeued::start_forgotten;
 use super::room::has_room;
-use super::step::{LifeStep, NO_ROOM, ROOM_TIMEOUT, StepResult, has_passed};
+use super::step::{LifeStep, NO_ROOM, ParkStatus, ROOM_TIMEOUT, StepResult, has_passed};
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::{LifeTransition, RETRY_AFTER};
 use super::waiting::taken_by_others;
 use crate::job::placement::{NamedPlacement, NodeTasks};
@@ -28,8 +32,18 @@ pub(super) struct Starting {
     pub(super) resumes: bool,
 }
 
-impl Starting {
-    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+impl Phase for Starting {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "starting",
+            course: PhaseCourse::Arriving,
+            place: PhasePlace::Queue,
+            freezing: Freezing::Never,
+            pause: PauseCount::AsBefore,
+        }
+    }
+
+    fn next_step(&self, context: &JobContext, _: ParkStatus) -> Option<LifeStep> {
         if context.job.state != ObservedState::Pending {
             return None;
         }
@@ -39,7 +53,7 @@ impl Starting {
         has_passed(self.since, ROOM_TIMEOUT, context.now).then_some(NO_ROOM)
     }
 
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             LifeEvent::Seen => taken_by_others(context),
             LifeEvent::Did(step, answer) => self.did(step, answer),
@@ -55,13 +69,34 @@ impl Starting {
         }
     }
 
-    /// Whether it waits for memory on one of these nodes.
-    pub(super) fn lacks_room_on(&self, nodes: &NamedPlacement, context: &JobContext) -> bool {
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        planned::running(&self.placement, context)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        if self.resumes {
+            JournalPlace::Moves(&self.placement)
+        } else {
+            JournalPlace::Waiting
+        }
+    }
+
+    fn reason(&self, _: &WaitFacts) -> Option<String> {
+        Some("DFRS: starts as soon as its memory is free".to_owned())
+    }
+
+    fn under_way_text(&self, _: &NamedPlacement) -> String {
+        format!("start on {}", self.placement)
+    }
+
+    fn lacks_room_on(&self, nodes: &NamedPlacement, context: &JobContext) -> bool {
         let is_among = |spot: &&NodeTasks| nodes.0.iter().any(|other| other.node == spot.node);
         let shared = self.placement.0.iter().filter(is_among).cloned();
         !has_room(&NamedPlacement(shared.collect()), context)
     }
+}
 
+impl Starting {
     fn did(&self, step: &LifeStep, answer: &StepResult) -> Option<LifeTransition> {
         match (step, answer) {
             (LifeStep::Start(_), StepResult::Done) => Some(LifeTransition::to(LifePhase::Running)),

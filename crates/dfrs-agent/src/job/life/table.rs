@@ -13,7 +13,7 @@ use scene::{ALWAYS, FORGOTTEN, SEEN, SUSPENDED, Scene, Scenes, WHEN_PLANNED};
 mod merge;
 mod outcome;
 mod owned_event;
-mod samples;
+pub(super) mod samples;
 mod scene;
 
 const BEGIN: &str =

@@ -1,20 +1,24 @@
 //! Unparking: planned to come back to its nodes. Its memory is claimed as soon as it is free there,
 //! then its nodes thaw it and it is resumed.
 
-use dfrs_core::Time;
+use dfrs_core::{JobState, Time};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
+use super::journal::{JournalPlace, JournalState};
 use super::parked::{Parked, has_lost_nodes};
 use super::parking::stop_forgotten;
-use super::phase::LifePhase;
+use super::phase::{LifePhase, Phase};
+use super::planned;
+use super::reason::WaitFacts;
 use super::requeued::lost;
 use super::room::fits_again;
-use super::step::{LifeStep, NO_ROOM, ROOM_TIMEOUT, StepResult, has_passed};
+use super::step::{LifeStep, NO_ROOM, ParkStatus, ROOM_TIMEOUT, StepResult, has_passed};
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::{LifeTransition, RETRY_AFTER};
 use crate::job::placement::NamedPlacement;
 use crate::job::reservations::is_reserved;
-use crate::slurm::records::ObservedState;
+use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
 const RESERVED: LifeStep =
     LifeStep::Abandon("its nodes are reserved for others (Slurm reservation)");
@@ -46,8 +50,20 @@ impl Unparking {
             is_forgotten: false,
         }
     }
+}
 
-    pub(super) fn next_step(&self, context: &JobContext) -> Option<LifeStep> {
+impl Phase for Unparking {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "coming back",
+            course: PhaseCourse::Arriving,
+            place: PhasePlace::Released,
+            freezing: Freezing::UntilCounted,
+            pause: PauseCount::AsBefore,
+        }
+    }
+
+    fn next_step(&self, context: &JobContext, _: ParkStatus) -> Option<LifeStep> {
         if context.job.is_counted() {
             let is_ours = context.job.state == ObservedState::Suspended
                 && !context.job.is_suspended_by_operator();
@@ -63,7 +79,7 @@ impl Unparking {
         has_passed(self.since, ROOM_TIMEOUT, context.now).then_some(NO_ROOM)
     }
 
-    pub(super) fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             LifeEvent::Seen => self.seen(context),
             LifeEvent::Did(step, answer) => self.did(step, answer),
@@ -76,6 +92,36 @@ impl Unparking {
         }
     }
 
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        planned::running(&self.placement, context)
+    }
+
+    fn journal_place(&self, job: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        if job.is_counted() {
+            JournalPlace::Here
+        } else {
+            JournalPlace::Paused
+        }
+    }
+
+    fn reason(&self, _: &WaitFacts) -> Option<String> {
+        Some("DFRS: resumes as soon as its memory is free".to_owned())
+    }
+
+    fn under_way_text(&self, last_place: &NamedPlacement) -> String {
+        format!("resumption on {last_place}")
+    }
+
+    fn undecided_memory(&self, position: usize, _: &ObservedPlace) -> u64 {
+        self.memory.get(position).copied().unwrap_or(0)
+    }
+
+    fn may_hold_memory(&self, _: &ObservedJob) -> bool {
+        self.is_forgotten
+    }
+}
+
+impl Unparking {
     fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
         let job = context.job;
         match job.state {

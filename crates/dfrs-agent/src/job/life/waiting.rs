@@ -1,30 +1,87 @@
 //! In Slurm's queue with nothing planned: never started, or paused after a checkpoint.
 
-use dfrs_core::{Action, Mapping};
+use dfrs_core::{Action, JobState, Mapping};
 
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
-use super::phase::LifePhase;
+use super::journal::{JournalPlace, JournalState};
+use super::phase::{LifePhase, Phase};
+use super::reason::WaitFacts;
 use super::starting::Starting;
+use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use crate::job::placement::NamedPlacement;
-use crate::slurm::records::ObservedState;
+use crate::slurm::records::{ObservedJob, ObservedState};
 
-/// What happens to a job that waits for its first start, or to restart.
-pub(super) fn on(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
-    match event {
-        LifeEvent::Planned(Action::Start(_, mapping)) => Some(starts(mapping, false, context)),
-        LifeEvent::Seen => taken_by_others(context),
-        _ => None,
+/// Waits for its first start, or to restart.
+pub(super) struct WaitingPhase;
+
+impl Phase for WaitingPhase {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "waiting",
+            course: PhaseCourse::Settled,
+            place: PhasePlace::Queue,
+            freezing: Freezing::Never,
+            pause: PauseCount::None,
+        }
+    }
+
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+        match event {
+            LifeEvent::Planned(Action::Start(_, mapping)) => Some(starts(mapping, false, context)),
+            LifeEvent::Seen => taken_by_others(context),
+            _ => None,
+        }
+    }
+
+    fn planned(&self, _: &JobContext) -> Option<JobState> {
+        Some(JobState::Pending)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        JournalPlace::Waiting
+    }
+
+    fn reason(&self, waits: &WaitFacts) -> Option<String> {
+        waits.blocked?;
+        Some(format!("DFRS: {}", waits.why()))
     }
 }
 
-/// What happens to a job that waits to go on from its checkpoint.
-pub(super) fn on_paused(event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
-    match event {
-        LifeEvent::Planned(Action::Resume(_, mapping)) => Some(starts(mapping, true, context)),
-        LifeEvent::Seen => taken_by_others(context),
-        _ => None,
+/// Waits to go on from its checkpoint.
+pub(super) struct PausedPhase;
+
+impl Phase for PausedPhase {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "paused after its checkpoint",
+            course: PhaseCourse::Settled,
+            place: PhasePlace::Queue,
+            freezing: Freezing::Never,
+            pause: PauseCount::Paused,
+        }
+    }
+
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+        match event {
+            LifeEvent::Planned(Action::Resume(_, mapping)) => Some(starts(mapping, true, context)),
+            LifeEvent::Seen => taken_by_others(context),
+            _ => None,
+        }
+    }
+
+    fn planned(&self, _: &JobContext) -> Option<JobState> {
+        Some(JobState::Paused)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        JournalPlace::Paused
+    }
+
+    fn reason(&self, waits: &WaitFacts) -> Option<String> {
+        let why = waits.why();
+        Some(format!("DFRS: paused after its checkpoint; {why}"))
     }
 }
 

@@ -12,12 +12,12 @@ use crate::job::life::starting::Starting;
 use crate::job::life::unparking::Unparking;
 
 /// A job in one phase.
-pub(super) struct Sample {
+pub(in crate::job::life) struct Sample {
     pub(super) name: &'static str,
     /// Only what differs from the last one that is no variant is worth a row.
     pub(super) is_variant: bool,
     /// The phase, if it began at this time.
-    pub(super) phase: fn(Time) -> LifePhase,
+    pub(in crate::job::life) phase: fn(Time) -> LifePhase,
 }
 
 const fn usual(name: &'static str, phase: fn(Time) -> LifePhase) -> Sample {
@@ -37,7 +37,7 @@ const fn variant(name: &'static str, phase: fn(Time) -> LifePhase) -> Sample {
 }
 
 /// In the order in which jobs go through them.
-pub(super) const SAMPLES: &[Sample] = &[
+pub(in crate::job::life) const SAMPLES: &[Sample] = &[
     usual("Waiting", |_| LifePhase::Waiting),
     usual("Starting", |since| starting(since, false)),
     variant("Starting, to go on", |since| starting(since, true)),

@@ -1,0 +1,272 @@
+//! What each phase is like. A phase declares it once, in its file, and all that is asked about
+//! phases follows from it here: a new phase needs no line in what asks.
+
+use super::Life;
+use crate::slurm::records::{ObservedJob, ObservedPlace};
+
+/// What a phase is like, whatever job is in it.
+pub(super) struct PhaseTraits {
+    /// Where the job is on its way, for people.
+    pub(super) name: &'static str,
+    /// What is under way.
+    pub(super) course: PhaseCourse,
+    /// What the job has in Slurm's eyes.
+    pub(super) place: PhasePlace,
+    /// Whether its nodes keep it frozen.
+    pub(super) freezing: Freezing,
+    /// What the phase is for the pauses of the job.
+    pub(super) pause: PauseCount,
+}
+
+/// What is under way for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PhaseCourse {
+    /// Nothing: it stays as it is until a plan or others change that.
+    Settled,
+    /// It gets a place, or comes back to its own.
+    Arriving,
+    /// It gives up its place.
+    Leaving,
+}
+
+/// What a job has in Slurm's eyes, and what it is for DFRS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PhasePlace {
+    /// It is in the queue.
+    Queue,
+    /// It has a place, with its memory, and uses it.
+    Used,
+    /// It has its nodes, but its memory there is free for others until it is back.
+    Released,
+    /// It has a place, with its memory, and an operator suspended it there.
+    Operators,
+}
+
+/// Whether the nodes of a job keep it frozen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freezing {
+    /// They do not.
+    Never,
+    /// They do, whatever Slurm shows.
+    Always,
+    /// They do until Slurm counts its memory there.
+    UntilCounted,
+}
+
+/// What a phase is for the pauses of a job, so that a site can say for how long one may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PauseCount {
+    /// A pause begins, or goes on.
+    Paused,
+    /// A pause is over.
+    Over,
+    /// What was goes on.
+    AsBefore,
+    /// There was none: an operator suspended the job, or it restarts.
+    None,
+}
+
+impl Life {
+    /// What its phase is like.
+    pub(super) fn traits(&self) -> &'static PhaseTraits {
+        self.phase.rules().traits()
+    }
+
+    fn is(&self, course: PhaseCourse, place: PhasePlace) -> bool {
+        let traits = self.traits();
+        (traits.course, traits.place) == (course, place)
+    }
+
+    /// Where it is on its way, for people.
+    #[must_use]
+    pub fn phase_name(&self) -> &'static str {
+        self.traits().name
+    }
+
+    /// Whether something is under way: the core plans around such a job.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.traits().course != PhaseCourse::Settled
+    }
+
+    /// Whether there may be a next step, which nothing but what Slurm or the nodes show keeps it
+    /// from.
+    #[must_use]
+    pub fn may_have_step(&self) -> bool {
+        self.is_under_way() || self.is_parked()
+    }
+
+    /// Whether it is giving up its place.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.traits().course == PhaseCourse::Leaving
+    }
+
+    /// Whether it waits in Slurm's queue and nothing is planned for it.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.is(PhaseCourse::Settled, PhasePlace::Queue)
+    }
+
+    /// Whether it runs and nothing is planned for it.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.is(PhaseCourse::Settled, PhasePlace::Used)
+    }
+
+    /// Whether it is parked, and nothing is planned for it.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        self.is(PhaseCourse::Settled, PhasePlace::Released)
+    }
+
+    /// Whether it is planned to start, and has not yet.
+    #[must_use]
+    pub fn is_starting(&self) -> bool {
+        self.is(PhaseCourse::Arriving, PhasePlace::Queue)
+    }
+
+    /// Whether it gave up its place by a checkpoint, and nothing is planned for it.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.is_waiting() && self.traits().pause == PauseCount::Paused
+    }
+
+    /// Whether it is being parked.
+    #[must_use]
+    pub fn is_parking(&self) -> bool {
+        self.is_leaving() && self.traits().freezing == Freezing::Always
+    }
+
+    /// Whether it was parked and is on its way back.
+    #[must_use]
+    pub fn is_unparking(&self) -> bool {
+        self.is(PhaseCourse::Arriving, PhasePlace::Released)
+    }
+
+    /// Whether an operator suspended it: DFRS leaves it alone until it runs again.
+    #[must_use]
+    pub fn is_suspended_by_operator(&self) -> bool {
+        self.traits().place == PhasePlace::Operators
+    }
+
+    /// Whether it is parked, or is to give up its place and has it still.
+    #[must_use]
+    pub fn can_cancel_pause(&self) -> bool {
+        self.is_parked() || self.is(PhaseCourse::Leaving, PhasePlace::Used)
+    }
+
+    /// Whether nothing more follows from handing it back: it waits, runs, is on its way back, or is
+    /// suspended by an operator.
+    #[must_use]
+    pub fn is_handed_back(&self) -> bool {
+        !self.may_have_step() || self.is_unparking()
+    }
+
+    /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its
+    /// way there.
+    #[must_use]
+    pub fn depends_on_dfrs(&self) -> bool {
+        self.traits().freezing != Freezing::Never
+    }
+
+    /// Whether the job has the place that Slurm says, and uses it.
+    #[must_use]
+    pub fn uses_its_allocation(&self) -> bool {
+        self.traits().place == PhasePlace::Used
+    }
+
+    /// Whether its nodes have to say that it is parked.
+    #[must_use]
+    pub fn needs_park_confirmation(&self) -> bool {
+        self.phase.rules().needs_park_confirmation()
+    }
+
+    /// MiB that are not free for others on `place`, the job's number `position`, and that the core
+    /// does not know of, as it does not decide about the job: what a job that an operator suspended
+    /// holds there, and what a job that an operator resumed, or that is given back, shall have
+    /// there.
+    #[must_use]
+    pub fn undecided_memory(&self, position: usize, place: &ObservedPlace) -> u64 {
+        self.phase.rules().undecided_memory(position, place)
+    }
+
+    /// Whether it holds memory on its nodes that Slurm does not count, or may: slurmctld has
+    /// forgotten that it was brought back.
+    #[must_use]
+    pub fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
+        self.phase.rules().may_hold_memory(job) && !job.is_counted()
+    }
+
+    /// Whether an operator says when it runs, not the core.
+    #[must_use]
+    pub fn is_undecided(&self, job: &ObservedJob) -> bool {
+        self.phase.rules().is_undecided(job)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dfrs_core::Time;
+
+    use super::*;
+    use crate::job::life::samples;
+    use crate::job::life::table::samples::SAMPLES;
+
+    /// The names of the phases of which this holds, each once.
+    fn phases(holds: impl Fn(&Life) -> bool) -> String {
+        let lives = SAMPLES
+            .iter()
+            .map(|sample| samples::in_phase((sample.phase)(Time(0))));
+        let mut names: Vec<_> = lives.filter(holds).map(|life| life.phase_name()).collect();
+        names.dedup();
+        names.join(", ")
+    }
+
+    #[test]
+    fn each_question_has_its_phases() {
+        assert_eq!(
+            phases(Life::is_under_way),
+            "starting, being parked, coming back, to give up its place, writing its checkpoint, \
+             being requeued"
+        );
+        assert_eq!(
+            phases(|life| !life.may_have_step()),
+            "waiting, running, paused after its checkpoint, suspended by others"
+        );
+        assert_eq!(
+            phases(Life::is_leaving),
+            "being parked, to give up its place, writing its checkpoint, being requeued"
+        );
+        assert_eq!(
+            phases(Life::can_cancel_pause),
+            "being parked, parked, to give up its place, writing its checkpoint"
+        );
+        assert_eq!(
+            phases(Life::is_handed_back),
+            "waiting, running, coming back, paused after its checkpoint, suspended by others"
+        );
+        assert_eq!(
+            phases(Life::depends_on_dfrs),
+            "being parked, parked, coming back"
+        );
+        assert_eq!(
+            phases(Life::uses_its_allocation),
+            "running, being parked, to give up its place, writing its checkpoint"
+        );
+        assert_eq!(
+            phases(Life::is_waiting),
+            "waiting, paused after its checkpoint"
+        );
+        assert_eq!(phases(Life::is_running), "running");
+        assert_eq!(phases(Life::is_starting), "starting");
+        assert_eq!(phases(Life::is_parking), "being parked");
+        assert_eq!(phases(Life::is_parked), "parked");
+        assert_eq!(phases(Life::is_unparking), "coming back");
+        assert_eq!(phases(Life::is_paused), "paused after its checkpoint");
+        assert_eq!(
+            phases(Life::is_suspended_by_operator),
+            "suspended by others"
+        );
+    }
+}
