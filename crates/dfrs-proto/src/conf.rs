@@ -150,13 +150,11 @@ pub enum JobField {
 pub struct Config {
     /// `Mode`.
     pub mode: Mode,
-    /// `Policy`, by its name in the papers, with `period` in its settings. Its budget has
-    /// `MovesPerHour`, its penalty is `MoveCost`, its hint of run times `RunTimeHint`, what it lets
-    /// the load of a node grow to `LoadCeiling`, and what it gives jobs on several nodes at least
-    /// `ParallelLeastYield`.
+    /// `Policy`, by its name in the papers. In its settings, the time between two remaps of all
+    /// jobs is `Period`, the budget has `MovesPerHour`, the penalty is `MoveCost`, the hint of run
+    /// times `RunTimeHint`, what the load of a node may grow to `LoadCeiling`, and what jobs on
+    /// several nodes get at least `ParallelLeastYield`.
     pub policy: Policy,
-    /// `Period`: time between two remaps of all jobs.
-    pub period: Span,
     /// `JobWeight`.
     pub job_weight: Weighting,
     /// `Needs`.
@@ -202,7 +200,6 @@ impl Config {
         Self {
             mode: Mode::default(),
             policy: Policy::own(),
-            period: Span::ZERO,
             job_weight: Weighting::default(),
             needs: NeedsSource::default(),
             checkpoint_wait: Span::ZERO,

@@ -263,7 +263,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             shares,
             histories: Histories::default(),
             partition_policies: PartitionPolicies::default(),
-            remaps: Remaps::from(now + config.period),
+            remaps: Remaps::from(now + config.policy.settings.period),
             decision_backoff: DecisionBackoff::default(),
             excluded: Excluded::default(),
             refusals: Refusals::default(),

@@ -164,7 +164,7 @@ impl LiveJournal {
         let kind = EventKind::Platform {
             version: VERSION,
             policy: config.policy.to_string(),
-            period: Some(config.period),
+            period: Some(config.policy.settings.period),
             nodes: self.nodes.all().to_vec(),
         };
         self.emit(&JournalEvent::new(now, kind))?;

@@ -124,4 +124,21 @@ fn manual_has_the_table_of_keys() {
 #[test]
 fn sample_file_has_the_keys_of_operators() {
     check(SAMPLE, sample);
+    let sample = sample("\n\n");
+    let missing = [
+        not_in(&sample, GLOBAL_KEYS),
+        not_in(&sample, PARTITION_KEYS),
+    ];
+    assert!(missing.concat().is_empty(), "no sample has {missing:?}");
+}
+
+/// The keys of operators that the sample does not show.
+fn not_in<Of>(sample: &str, keys: &[&Key<Of>]) -> Vec<&'static str> {
+    let is_missing = |name: &&str| {
+        let mut before = ["\n", "\n#", " "].iter();
+        !before.any(|before| sample.contains(&format!("{before}{name}=")))
+    };
+    let operators = keys.iter().filter(|key| purpose(key) == "operation");
+    let names = operators.map(|key| key.name);
+    names.filter(is_missing).collect()
 }

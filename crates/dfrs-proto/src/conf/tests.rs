@@ -4,7 +4,7 @@ use dfrs_core::{Bytes, LeastYield, LoadCeiling, Mobility, Policy, RunTimeHint, S
 use proptest::prelude::*;
 
 use super::{
-    Config, DEFAULT_LINEAR_SPEEDUP, JobField, Mode, MoldableSettings, NeedsSource, Partition,
+    Config, DEFAULT_LINEAR_SPEEDUP, JobField, Key, Mode, MoldableSettings, NeedsSource, Partition,
     Weighting, keys,
 };
 
@@ -22,58 +22,16 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn defaults_are_as_documented() {
-    let config = parse("Partition=batch\n");
-    assert_eq!(config.mode, Mode::Shadow);
-    assert_eq!(config.period, Span(600 * SECOND));
-    assert_eq!(config.needs, NeedsSource::Requested);
-    assert_eq!(config.checkpoint_wait, Span(60 * SECOND));
-    assert_eq!(config.park_timeout, Span(60 * SECOND));
-    assert_eq!(config.settle_time, Span(10 * SECOND));
-    assert_eq!(config.longest_pause, Some(Span(86_400 * SECOND)));
-    assert_eq!(config.time_to_live, Span(60 * SECOND));
-    assert_eq!(config.swap_per_node, Bytes(0));
-    assert_eq!(config.journal, None);
-    assert_eq!(config.status_directory, None);
-    assert_eq!(config.show_yield_in, None);
-    assert_eq!(config.partitions, [Partition::new("batch", Mobility::Park)]);
-}
-
-#[test]
-fn every_key_is_read_in_any_case_and_several_stand_on_a_line() {
+fn comments_and_blank_lines_are_left_out() {
     let config = parse(
         "# a comment\n\
          MODE=full period=30 # another\n\
-         Policy=GreedyPM*/per/OPT=MIN/MINVT=600\n\
-         MovesPerHour=3 MoveCost=45 RunTimeHint=Limits loadceiling=150% ParallelLeastYield=0.5 jobweight=Priority needs=Measured CheckpointWait=20 ParkTimeout=30 TimeToLive=45 SettleTime=0 LongestPause=7200\n\
-         SwapPerNode=2G Journal=\"/var/log/slurm/dfrs journal\" StatusDirectory=/run/dfrs ShowYieldIn=admincomment\n\
          \n\
          Partition=short Mobility=Checkpoint\n\
          mobility=NEVER partition=long\n",
     );
     assert_eq!(config.mode, Mode::Full);
-    assert_eq!(config.period, Span(30 * SECOND));
-    assert_eq!(config.policy.settings.budget.moves_per_job, Some(3));
-    assert_eq!(config.policy.settings.penalty, Span(45 * SECOND));
-    assert_eq!(config.policy.settings.run_time_hint, RunTimeHint::Limits);
-    let ceiling = config.policy.settings.load_ceiling;
-    assert_eq!(ceiling, Some(LoadCeiling::from_percent(150)));
-    let least = config.policy.settings.parallel_least_yield;
-    assert_eq!(least, Some(LeastYield(50)));
-    assert_eq!(config.job_weight, Weighting::Priority);
-    assert_eq!(config.needs, NeedsSource::Measured);
-    assert_eq!(config.checkpoint_wait, Span(20 * SECOND));
-    assert_eq!(config.park_timeout, Span(30 * SECOND));
-    assert_eq!(config.settle_time, Span(0));
-    assert_eq!(config.longest_pause, Some(Span(7200 * SECOND)));
-    assert_eq!(config.show_yield_in, Some(JobField::AdminComment));
-    assert_eq!(config.time_to_live, Span(45 * SECOND));
-    assert_eq!(config.swap_per_node, Bytes(2 << 30));
-    assert_eq!(
-        config.journal,
-        Some(PathBuf::from("/var/log/slurm/dfrs journal"))
-    );
-    assert_eq!(config.status_directory, Some(PathBuf::from("/run/dfrs")));
+    assert_eq!(config.policy.settings.period, Span(30 * SECOND));
     assert_eq!(config.partition_list(), "short,long");
     assert_eq!(
         config.partition("short").map(|found| found.mobility),
@@ -105,22 +63,6 @@ fn lines_after_joined_lines_keep_their_numbers() {
             .starts_with("dfrs.conf:3: unknown key 'Perod'")
     );
     assert!(error("Partition=a \\\n  Mobility=x").starts_with("dfrs.conf:2: Mobility=x"));
-}
-
-#[test]
-fn memory_is_in_megabytes_or_has_a_suffix() {
-    for (text, bytes) in [
-        ("512", 512 << 20),
-        ("3K", 3 << 10),
-        ("3m", 3 << 20),
-        ("3g", 3 << 30),
-        ("1T", 1_u64 << 40),
-    ] {
-        assert_eq!(
-            parse(&format!("Partition=a\nSwapPerNode={text}")).swap_per_node,
-            Bytes(bytes)
-        );
-    }
 }
 
 #[test]
@@ -317,34 +259,6 @@ fn the_documented_examples_are_right() {
 }
 
 #[test]
-fn every_key_is_in_the_manual_and_the_sample_file() {
-    let manual = include_str!("../../../../docs/configuration.md");
-    let sample = include_str!("../../../../slurm-conf/dfrs.conf");
-    let of_studies = manual
-        .split("\n## ")
-        .find(|part| part.starts_with("Settings of other policies"));
-    let of_studies = of_studies.expect("a section");
-    for key in [
-        keys::names(keys::GLOBAL_KEYS),
-        keys::names(keys::PARTITION_KEYS),
-    ]
-    .concat()
-    {
-        assert!(
-            manual.contains(&format!("\n| `{key}`")),
-            "{key} has no row in docs/configuration.md"
-        );
-        if of_studies.contains(&format!("\n| `{key}`")) {
-            continue;
-        }
-        let in_sample = ["\n", "\n#", " "]
-            .iter()
-            .any(|before| sample.contains(&format!("{before}{key}=")));
-        assert!(in_sample, "{key} is not in slurm-conf/dfrs.conf");
-    }
-}
-
-#[test]
 fn default_policy_has_a_penalty_and_a_move_budget() {
     let mut policy: Policy = super::DEFAULT_POLICY.parse().expect("a policy");
     policy.settings.keep_equal_jobs = true;
@@ -366,16 +280,6 @@ fn moves_cost_a_minute_where_the_policy_weighs_them() {
     let weighs = "Mode=off Policy=GreedyPMC*/move-per/OPT=VT/MINVT=600";
     assert_eq!(cost(weighs), Span(60 * SECOND));
     assert_eq!(cost(&format!("{weighs} MoveCost=0")), Span::ZERO);
-}
-
-#[test]
-fn the_period_is_the_policys() {
-    let with = parse("Mode=off Policy=GreedyPM*/per/OPT=MIN Period=40");
-    assert_eq!(
-        (with.period, with.policy.settings.period),
-        (Span(40 * SECOND), Span(40 * SECOND))
-    );
-    assert_eq!(parse("Mode=off").period, Span(600 * SECOND));
 }
 
 #[test]
@@ -460,56 +364,74 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn any_config()(
+    fn any_policy()(
         policy in prop::sample::select(Policy::all()),
-        mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
-        job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
-        needs in prop_oneof![Just(NeedsSource::Requested), Just(NeedsSource::Measured)],
-        seconds in prop::array::uniform4(5..86_400_i64),
-        settle_time in 0..=3600_i64,
-        longest_pause in prop::option::of(60..=604_800_i64),
+        period in 1..=604_800_i64,
         move_cost in 0..=86_400_i64,
         run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
         load_ceiling in prop::option::of(100..=1000u32),
         least_yield in prop::option::of(1..=100u32),
+    ) -> Policy {
+        let mut policy = policy;
+        policy.settings.keep_equal_jobs = true;
+        policy.settings.period = Span::from_seconds(period);
+        policy.settings.penalty = Span::from_seconds(move_cost);
+        policy.settings.run_time_hint = run_time_hint;
+        policy.settings.load_ceiling = load_ceiling.map(LoadCeiling::from_percent);
+        policy.settings.parallel_least_yield = least_yield.map(LeastYield);
+        policy
+    }
+}
+
+prop_compose! {
+    /// All that keys can set: the compiler asks for a new one.
+    fn any_config()(
+        policy in any_policy(),
+        mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
+        job_weight in prop_oneof![Just(Weighting::Equal), Just(Weighting::Priority)],
+        needs in prop_oneof![Just(NeedsSource::Requested), Just(NeedsSource::Measured)],
+        seconds in prop::array::uniform3(5..86_400_i64),
+        settle_time in 0..=3600_i64,
+        longest_pause in prop::option::of(60..=604_800_i64),
         kilobytes in 0..1_u64 << 40,
         journal in prop::option::of("/[ -~äß]{0,20}[^/[:cntrl:]]"),
         show_yield_in in prop_oneof![Just(None), Just(Some(JobField::AdminComment)), Just(Some(JobField::Extra))],
         status_directory in prop::option::of("/[ -~äß]{0,20}"),
         partitions in prop::collection::btree_map("[-a-zA-Z0-9_.\"#\\\\]{1,10}", any_partition(), 1..5),
     ) -> Config {
-        let [period, checkpoint_wait, park_timeout, time_to_live] = seconds.map(|each| Span(each * SECOND));
+        let [checkpoint_wait, park_timeout, time_to_live] = seconds.map(Span::from_seconds);
         let partitions = partitions
             .into_iter()
             .filter(|(name, _)| !name.eq_ignore_ascii_case("default"))
             .map(|(name, partition)| Partition { name, ..partition })
             .chain([Partition::new("always/there", Mobility::Park)])
             .collect();
-        let mut policy = policy;
-        policy.settings.period = period;
-        policy.settings.keep_equal_jobs = true;
-        policy.settings.penalty = Span(move_cost * SECOND);
-        policy.settings.run_time_hint = run_time_hint;
-        policy.settings.load_ceiling = load_ceiling.map(LoadCeiling::from_percent);
-        policy.settings.parallel_least_yield = least_yield.map(LeastYield);
-        let mut config = parse("Mode=off");
-        config.mode = mode;
-        config.policy = policy;
-        config.period = period;
-        config.job_weight = job_weight;
-        config.needs = needs;
-        config.checkpoint_wait = checkpoint_wait;
-        config.park_timeout = park_timeout;
-        config.settle_time = Span(settle_time * SECOND);
-        config.longest_pause = longest_pause.map(|seconds| Span(seconds * SECOND));
-        config.time_to_live = time_to_live;
-        config.swap_per_node = Bytes(kilobytes << 10);
-        config.journal = journal.map(PathBuf::from);
-        config.status_directory = status_directory.map(PathBuf::from);
-        config.show_yield_in = show_yield_in;
-        config.partitions = partitions;
-        config
+        Config {
+            mode,
+            policy,
+            job_weight,
+            needs,
+            checkpoint_wait,
+            park_timeout,
+            settle_time: Span::from_seconds(settle_time),
+            longest_pause: longest_pause.map(Span::from_seconds),
+            time_to_live,
+            swap_per_node: Bytes(kilobytes << 10),
+            journal: journal.map(PathBuf::from),
+            status_directory: status_directory.map(PathBuf::from),
+            show_yield_in,
+            partitions,
+        }
     }
+}
+
+/// All keys that have a value, in capitals, on one line.
+fn in_capitals<Of>(keys: &[&Key<Of>], of: &Of) -> String {
+    let pairs = keys.iter().filter_map(|key| {
+        let value = (key.show)(of)?;
+        Some(format!("{}={value}", key.name.to_uppercase()))
+    });
+    Vec::from_iter(pairs).join(" ")
 }
 
 proptest! {
@@ -517,6 +439,15 @@ proptest! {
     fn printed_config_round_trips(config in any_config()) {
         let text = config.to_string();
         prop_assert_eq!(Config::parse(&text, "dfrs.conf"), Ok(config), "printed as:\n{}", text);
+    }
+
+    #[test]
+    fn every_key_is_read_in_any_case_and_all_stand_on_a_line(config in any_config()) {
+        let mut text = in_capitals(keys::GLOBAL_KEYS, &config);
+        for partition in &config.partitions {
+            text = format!("{text}\n{}", in_capitals(keys::PARTITION_KEYS, partition));
+        }
+        prop_assert_eq!(Config::parse(&text, "dfrs.conf"), Ok(config), "written as:\n{}", text);
     }
 
     #[test]

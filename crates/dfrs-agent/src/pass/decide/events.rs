@@ -48,7 +48,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         let period = self.planner.remaps.is_due(now);
         if period {
-            self.planner.remaps.begin(now, self.config.period);
+            let settings = &self.config.policy.settings;
+            self.planner.remaps.begin(now, settings.period);
         }
         Events {
             ended,

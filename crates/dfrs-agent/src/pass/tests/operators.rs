@@ -6,8 +6,7 @@ use super::*;
 /// memory of the second, which is still being parked for it.
 fn job_resumed_while_returning() -> TestCluster {
     let mut config = config();
-    config.period = Span::from_seconds(20);
-    config.policy.settings.period = config.period;
+    config.policy.settings.period = Span::from_seconds(20);
     config.settle_time = Span(0);
     let mut cluster = TestCluster::with_config(1, config);
     cluster.submit(large(1));
@@ -81,8 +80,7 @@ fn job_resumed_on_an_exclusive_node_is_stopped_until_it_is_free() {
 /// The first job is parked for the second.
 fn one_parked() -> TestCluster {
     let mut config = config();
-    config.period = Span::from_seconds(100_000);
-    config.policy.settings.period = config.period;
+    config.policy.settings.period = Span::from_seconds(100_000);
     config.settle_time = Span(0);
     let mut cluster = TestCluster::with_config(1, config);
     cluster.submit(large(1));

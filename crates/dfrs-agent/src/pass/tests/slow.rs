@@ -8,8 +8,7 @@ use super::*;
 /// 20 s, if parking takes so many seconds.
 fn count_parks(parking_takes: i64) -> usize {
     let mut config = config();
-    config.period = Span::from_seconds(20);
-    config.policy.settings.period = config.period;
+    config.policy.settings.period = Span::from_seconds(20);
     config.policy.settings.budget.moves_per_job = None;
     config.settle_time = Span(0);
     let mut cluster = TestCluster::with_config(1, config);

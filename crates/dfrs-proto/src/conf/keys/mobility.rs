@@ -119,6 +119,8 @@ mod tests {
     fn mobility_is_a_word() {
         assert_eq!(printed("", "Mobility"), "park");
         assert_eq!(printed("Partition=b Mobility=Never", "Mobility"), "never");
+        let partition = &config("Partition=b Mobility=Checkpoint").partitions[1];
+        assert_eq!(partition.mobility, Mobility::Checkpoint);
         assert_eq!(
             partition_mistake("Mobility=freeze"),
             "Mobility=freeze is not known; allowed: park, checkpoint, restart, never"

@@ -104,10 +104,15 @@ pub(super) const LINEAR_SPEEDUP: Key<Partition> = Key {
 
 #[cfg(test)]
 mod tests {
+    use dfrs_core::Mobility;
+
+    use crate::conf::Partition;
     use crate::conf::key::testing::{config, mistake, partition_mistake, printed};
 
     #[test]
     fn partition_is_one_name() {
+        let alone = Partition::new("a", Mobility::Park);
+        assert_eq!(config("").partitions, [alone]);
         assert_eq!(printed("Partition=b", "Partition"), "b");
         assert_eq!(
             mistake("Partition=b,c"),

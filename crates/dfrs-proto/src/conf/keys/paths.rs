@@ -45,11 +45,16 @@ pub(super) const STATUS_DIRECTORY: Key<Config> = Key {
 
 #[cfg(test)]
 mod tests {
-    use crate::conf::key::testing::{mistake, printed};
+    use std::path::PathBuf;
+
+    use crate::conf::key::testing::{config, mistake, printed};
 
     #[test]
     fn journal_is_a_file() {
+        let journal = |lines: &str| config(lines).journal;
+        assert_eq!(journal(""), None);
         assert_eq!(printed("", "Journal"), "none");
+        assert_eq!(journal("Journal=\"/a b\""), Some(PathBuf::from("/a b")));
         assert_eq!(printed("Journal=/a", "Journal"), "/a");
         for bad in ["a", "/a/"] {
             assert_eq!(
@@ -61,7 +66,10 @@ mod tests {
 
     #[test]
     fn status_directory_is_absolute() {
+        let directory = |lines: &str| config(lines).status_directory;
+        assert_eq!(directory(""), None);
         assert_eq!(printed("", "StatusDirectory"), "none");
+        assert_eq!(directory("StatusDirectory=/a"), Some(PathBuf::from("/a")));
         assert_eq!(printed("StatusDirectory=/a/", "StatusDirectory"), "/a/");
         assert_eq!(
             mistake("StatusDirectory=run"),

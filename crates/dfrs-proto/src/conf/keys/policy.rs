@@ -27,7 +27,6 @@ pub(super) const POLICY: Key<Config> = Key {
     read: |config, given| {
         config.policy = named(given)?;
         config.policy.settings.keep_equal_jobs = true;
-        config.period = config.policy.settings.period;
         Ok(())
     },
     show: |config| Some(quoted(&config.policy.to_string())),
@@ -95,6 +94,7 @@ mod tests {
     fn moves_per_hour_may_be_unlimited() {
         let moves = |lines: &str| config(lines).policy.settings.budget.moves_per_job;
         assert_eq!(moves(""), Some(6));
+        assert_eq!(moves("MovesPerHour=3"), Some(3));
         assert_eq!(moves("MovesPerHour=Unlimited"), None);
         assert_eq!(printed("MovesPerHour=3600", "MovesPerHour"), "3600");
         assert_eq!(

@@ -19,13 +19,8 @@ pub(super) const PERIOD: Key<Config> = Key {
             acted on at once.",
         line: "#Period=600",
     }),
-    read: |config, given| {
-        let period = given.seconds(1, WEEK)?;
-        config.period = period;
-        config.policy.settings.period = period;
-        Ok(())
-    },
-    show: |config| Some(whole_seconds(config.period)),
+    read: |config, given| set(&mut config.policy.settings.period, given.seconds(1, WEEK)),
+    show: |config| Some(whole_seconds(config.policy.settings.period)),
 };
 
 pub(super) const MOVE_COST: Key<Config> = Key {
@@ -147,10 +142,10 @@ mod tests {
 
     #[test]
     fn period_is_that_of_the_policy() {
-        for (lines, seconds) in [("", 600), ("Period=30", 30)] {
-            let config = config(lines);
-            assert_eq!(config.period, Span::from_seconds(seconds), "{lines}");
-            assert_eq!(config.policy.settings.period, config.period);
+        let papers = "Policy=GreedyPM*/per/OPT=MIN Period=40";
+        for (lines, seconds) in [("", 600), ("Period=30", 30), (papers, 40)] {
+            let period = config(lines).policy.settings.period;
+            assert_eq!(period, Span::from_seconds(seconds), "{lines}");
         }
         assert_eq!(printed("Period=30", "Period"), "30");
         assert_eq!(
@@ -165,6 +160,8 @@ mod tests {
         assert_eq!(printed("", "MoveCost"), "60");
         assert_eq!(printed(papers, "MoveCost"), "0");
         assert_eq!(printed(&format!("{papers} MoveCost=9"), "MoveCost"), "9");
+        let penalty = config("MoveCost=45").policy.settings.penalty;
+        assert_eq!(penalty, Span::from_seconds(45));
         assert_eq!(
             mistake("MoveCost=-1"),
             "MoveCost=-1 is wrong; allowed: whole seconds from 0 to 86400"
@@ -173,7 +170,9 @@ mod tests {
 
     #[test]
     fn checkpoint_wait_is_in_seconds() {
-        assert_eq!(printed("", "CheckpointWait"), "60");
+        let value = |lines: &str| config(lines).checkpoint_wait;
+        assert_eq!(value(""), Span::from_seconds(60));
+        assert_eq!(value("CheckpointWait=7"), Span::from_seconds(7));
         assert_eq!(printed("CheckpointWait=7", "CheckpointWait"), "7");
         assert_eq!(
             mistake("CheckpointWait=0"),
@@ -183,7 +182,9 @@ mod tests {
 
     #[test]
     fn park_timeout_is_in_seconds() {
-        assert_eq!(printed("", "ParkTimeout"), "60");
+        let value = |lines: &str| config(lines).park_timeout;
+        assert_eq!(value(""), Span::from_seconds(60));
+        assert_eq!(value("ParkTimeout=7"), Span::from_seconds(7));
         assert_eq!(printed("ParkTimeout=7", "ParkTimeout"), "7");
         assert_eq!(
             mistake("ParkTimeout=4"),
@@ -193,7 +194,9 @@ mod tests {
 
     #[test]
     fn settle_time_is_in_seconds() {
-        assert_eq!(printed("", "SettleTime"), "10");
+        let value = |lines: &str| config(lines).settle_time;
+        assert_eq!(value(""), Span::from_seconds(10));
+        assert_eq!(value("SettleTime=7"), Span::from_seconds(7));
         assert_eq!(printed("SettleTime=7", "SettleTime"), "7");
         assert_eq!(
             mistake("SettleTime=-1"),
@@ -204,6 +207,9 @@ mod tests {
     #[test]
     fn longest_pause_may_be_unlimited() {
         assert_eq!(config("").longest_pause, Some(LONGEST_PAUSE));
+        assert_eq!(printed("", "LongestPause"), "86400");
+        let two_hours = config("LongestPause=7200").longest_pause;
+        assert_eq!(two_hours, Some(Span::from_seconds(7200)));
         assert_eq!(config("LongestPause=unlimited").longest_pause, None);
         assert_eq!(printed("LongestPause=60", "LongestPause"), "60");
         assert_eq!(
@@ -214,7 +220,9 @@ mod tests {
 
     #[test]
     fn time_to_live_is_in_seconds() {
-        assert_eq!(printed("", "TimeToLive"), "60");
+        let value = |lines: &str| config(lines).time_to_live;
+        assert_eq!(value(""), Span::from_seconds(60));
+        assert_eq!(value("TimeToLive=7"), Span::from_seconds(7));
         assert_eq!(printed("TimeToLive=7", "TimeToLive"), "7");
         assert_eq!(
             mistake("TimeToLive=4"),

@@ -56,12 +56,20 @@ pub(super) const PARALLEL_LEAST_YIELD: Key<Config> = Key {
 
 #[cfg(test)]
 mod tests {
-    use crate::conf::key::testing::{mistake, printed};
+    use dfrs_core::{LeastYield, LoadCeiling, RunTimeHint, Settings};
+
+    use crate::conf::key::testing::{config, mistake, printed};
+
+    fn settings(lines: &str) -> Settings {
+        config(lines).policy.settings
+    }
 
     #[test]
     fn run_time_hint_is_a_word() {
         assert_eq!(printed("", "RunTimeHint"), "none");
         assert_eq!(printed("RunTimeHint=LIMITS", "RunTimeHint"), "limits");
+        let hint = settings("RunTimeHint=Limits").run_time_hint;
+        assert_eq!(hint, RunTimeHint::Limits);
         assert_eq!(
             mistake("RunTimeHint=users"),
             "RunTimeHint=users is not known; allowed: none, limits"
@@ -72,6 +80,8 @@ mod tests {
     fn load_ceiling_is_in_percent() {
         assert_eq!(printed("", "LoadCeiling"), "none");
         assert_eq!(printed("LoadCeiling=150%", "LoadCeiling"), "150%");
+        let ceiling = settings("LoadCeiling=150%").load_ceiling;
+        assert_eq!(ceiling, Some(LoadCeiling::from_percent(150)));
         let error = mistake("LoadCeiling=99%");
         assert!(error.starts_with("LoadCeiling=99% is wrong; "), "{error}");
         assert!(error.ends_with(", or none"), "{error}");
@@ -82,6 +92,8 @@ mod tests {
         let key = "ParallelLeastYield";
         assert_eq!(printed("", key), "none");
         assert_eq!(printed("ParallelLeastYield=0.50", key), "0.5");
+        let least = settings("ParallelLeastYield=0.5").parallel_least_yield;
+        assert_eq!(least, Some(LeastYield(50)));
         assert_eq!(
             mistake("ParallelLeastYield=2"),
             "ParallelLeastYield=2 is wrong; allowed: a number from 0.01 to 1, in hundredths, or none"

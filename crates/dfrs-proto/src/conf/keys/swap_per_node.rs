@@ -64,12 +64,25 @@ fn shown(bytes: Bytes) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::conf::key::testing::{mistake, printed};
+    use dfrs_core::Bytes;
+
+    use crate::conf::key::testing::{config, mistake, printed};
 
     #[test]
     fn swap_per_node_is_in_megabytes_or_has_a_suffix() {
         let key = "SwapPerNode";
+        assert_eq!(config("").swap_per_node, Bytes::ZERO);
         assert_eq!(printed("", key), "0");
+        for (text, bytes) in [
+            ("512", 512 << 20),
+            ("3K", 3 << 10),
+            ("3m", 3 << 20),
+            ("3g", 3 << 30),
+            ("1T", 1_u64 << 40),
+        ] {
+            let config = config(&format!("SwapPerNode={text}"));
+            assert_eq!(config.swap_per_node, Bytes(bytes));
+        }
         assert_eq!(printed("SwapPerNode=2g", key), "2048");
         assert_eq!(printed("SwapPerNode=1025K", key), "1025K");
         let error = mistake("SwapPerNode=99999999T");

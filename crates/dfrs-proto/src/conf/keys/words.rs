@@ -91,8 +91,8 @@ pub(super) const SHOW_YIELD_IN: Key<Config> = Key {
 
 #[cfg(test)]
 mod tests {
-    use crate::conf::Mode;
     use crate::conf::key::testing::{config, mistake, printed};
+    use crate::conf::{JobField, Mode, NeedsSource, Weighting};
 
     #[test]
     fn mode_is_a_word_in_any_case() {
@@ -107,7 +107,9 @@ mod tests {
 
     #[test]
     fn job_weight_is_a_word() {
+        assert_eq!(config("").job_weight, Weighting::Priority);
         assert_eq!(printed("", "JobWeight"), "priority");
+        assert_eq!(config("JobWeight=EQUAL").job_weight, Weighting::Equal);
         assert_eq!(printed("JobWeight=Equal", "JobWeight"), "equal");
         assert_eq!(
             mistake("JobWeight=1"),
@@ -117,7 +119,9 @@ mod tests {
 
     #[test]
     fn needs_is_a_word() {
+        assert_eq!(config("").needs, NeedsSource::Requested);
         assert_eq!(printed("", "Needs"), "requested");
+        assert_eq!(config("Needs=Measured").needs, NeedsSource::Measured);
         assert_eq!(printed("Needs=Measured", "Needs"), "measured");
         assert_eq!(
             mistake("Needs=measure"),
@@ -127,7 +131,13 @@ mod tests {
 
     #[test]
     fn show_yield_in_is_a_field() {
+        let field = |lines: &str| config(lines).show_yield_in;
+        assert_eq!(field(""), None);
         assert_eq!(printed("", "ShowYieldIn"), "none");
+        assert_eq!(
+            field("ShowYieldIn=admincomment"),
+            Some(JobField::AdminComment)
+        );
         assert_eq!(printed("ShowYieldIn=extra", "ShowYieldIn"), "Extra");
         assert_eq!(
             mistake("ShowYieldIn=Comment"),
