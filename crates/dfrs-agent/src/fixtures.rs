@@ -9,8 +9,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dfrs_core::Need;
+use dfrs_journal::JournalReader;
 use dfrs_proto::conf::Config;
-use dfrs_proto::journal::{JobOutcome, JournalEvent, JournalReader, JournalWriter};
+use dfrs_proto::journal::{JobOutcome, JournalEvent, JournalWriter};
 use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::daemons::{Daemons, NodeFacts, OrderChanges};

@@ -93,11 +93,11 @@ fn number_up_to(text: &str, max: f64) -> Result<f64, String> {
 }
 
 impl CheckArguments {
-    fn tolerance(&self) -> dfrs_proto::journal::Tolerance {
+    fn tolerance(&self) -> dfrs_journal::Tolerance {
         // At most 1e15, see seconds().
         #[allow(clippy::cast_possible_truncation)]
         let microseconds = (self.progress_seconds * 1e6) as i64;
-        dfrs_proto::journal::Tolerance {
+        dfrs_journal::Tolerance {
             relative: self.progress_share,
             absolute: dfrs_core::Span(microseconds),
         }

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dfrs_core::Span;
+use dfrs_journal::JournalReader;
 use dfrs_lab::options::seconds;
-use dfrs_proto::journal::JournalReader;
 use dfrs_sim::trace::{decompressed, open};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -2,9 +2,8 @@
 
 use dfrs_proto::conf::Config;
 use dfrs_proto::framing::Frame;
-use dfrs_proto::journal::{
-    JournalEvent, JournalReader, JournalWriter, Tolerance, Validator, WriteError,
-};
+use dfrs_journal::{JournalReader, Tolerance, Validator};
+use dfrs_proto::journal::{JournalEvent, JournalWriter, WriteError};
 use dfrs_proto::message::Message;
 use dfrs_proto::report::{Measurement, NodeStatus};
 
@@ -39,7 +38,7 @@ pub fn journal(file: &[u8]) {
     assert_eq!(again.expect("what was written"), written);
 }
 
-fn is_clear_in_line(error: &dfrs_proto::journal::ReadError) {
+fn is_clear_in_line(error: &dfrs_journal::ReadError) {
     assert!(error.line() > 0);
     is_clear(error);
 }

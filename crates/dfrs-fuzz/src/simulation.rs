@@ -2,7 +2,8 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use dfrs_core::{Bytes, Cores, Mobility, Span, Time};
-use dfrs_proto::journal::{JournalEvent, Tolerance, Validator};
+use dfrs_journal::{Tolerance, Validator};
+use dfrs_proto::journal::JournalEvent;
 use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 use dfrs_sim::{

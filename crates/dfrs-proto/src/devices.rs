@@ -15,42 +15,15 @@ pub fn text(devices: &DevicesByKind) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-/// The name of a kind without its type.
-#[must_use]
-pub fn name_of(kind: &str) -> &str {
-    kind.split(':').next().unwrap_or(kind)
-}
-
-/// A request without types.
-#[must_use]
-pub fn by_name(devices: &DevicesByKind) -> DevicesByKind {
-    let mut named = DevicesByKind::new();
-    for kind in devices.keys() {
-        let name = name_of(kind);
-        named.insert(name.to_owned(), number_named(devices, name));
-    }
-    named
-}
-
-/// How many of a request have this name, whatever their type.
-#[must_use]
-pub fn number_named(devices: &DevicesByKind, name: &str) -> u64 {
-    let of_name = devices.iter().filter(|(kind, _)| name_of(kind) == name);
-    of_name.fold(0, |sum, (_, count)| sum.saturating_add(*count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn devices_of_all_types_have_their_name() {
+    fn devices_are_written_as_a_user_does() {
         let asked = [("gpu", 1), ("gpu:a100", 2), ("nic", 4)];
         let asked: DevicesByKind = asked.map(|(kind, count)| (kind.to_owned(), count)).into();
         assert_eq!(text(&asked), "gpu:1,gpu:a100:2,nic:4");
-        assert_eq!(number_named(&asked, "gpu"), 3);
-        assert_eq!(number_named(&asked, "shard"), 0);
-        assert_eq!(text(&by_name(&asked)), "gpu:3,nic:4");
         assert_eq!(text(&DevicesByKind::new()), "");
     }
 }

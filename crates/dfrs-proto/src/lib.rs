@@ -12,4 +12,4 @@ pub mod slurm_conf;
 pub mod spare;
 pub mod status;
 pub mod swap;
-mod text;
+pub mod text;

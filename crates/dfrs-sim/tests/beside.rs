@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use common::{settings, trace};
 use dfrs_core::{Bytes, Policy, Time};
-use dfrs_proto::journal::{EventKind, JournalEvent, Tolerance, validate};
+use dfrs_journal::{Tolerance, validate};
+use dfrs_proto::journal::{EventKind, JournalEvent};
 use dfrs_sim::trace::{NODE_CPU, NODE_MEMORY, Trace};
 use dfrs_sim::{
     Batch, HeldByOthers, Scheduler, SimOutcome, SimSettings, simulate, simulate_beside,

@@ -2,7 +2,8 @@
 
 use std::io::BufRead;
 
-use dfrs_proto::journal::{EventKind, JournalReader, JournalViolation, Tolerance, Validator};
+use dfrs_journal::{JournalReader, JournalViolation, Tolerance, Validator};
+use dfrs_proto::journal::EventKind;
 
 use crate::report::{CheckFindings, CheckProblem};
 

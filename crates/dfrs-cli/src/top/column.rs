@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use dfrs_core::Time;
+use dfrs_journal::devices::by_name;
 use dfrs_proto::devices;
 
 use super::model::{TopJob, TopPhase, printable};
@@ -101,7 +102,7 @@ impl JobColumn {
             Nodes if job.places.is_empty() => "-".to_owned(),
             Nodes => job.places.len().to_string(),
             Devices if job.devices.is_empty() => "-".to_owned(),
-            Devices => printable(&devices::text(&devices::by_name(&job.devices))),
+            Devices => printable(&devices::text(&by_name(&job.devices))),
             Yield => job
                 .running_share()
                 .map_or("-".to_owned(), |share| format!("{share:.2}")),

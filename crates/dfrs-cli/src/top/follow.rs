@@ -8,7 +8,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use dfrs_proto::journal::{JournalEvent, JournalReader};
+use dfrs_journal::JournalReader;
+use dfrs_proto::journal::JournalEvent;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 1 << 18;

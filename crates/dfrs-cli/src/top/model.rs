@@ -7,7 +7,8 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 
 use dfrs_core::{NodeIndex, Span, Time};
-use dfrs_proto::devices::{self, DevicesByKind};
+use dfrs_journal::devices;
+use dfrs_proto::devices::DevicesByKind;
 use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 
 pub use job::{TopJob, TopPhase, printable};

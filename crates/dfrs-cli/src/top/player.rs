@@ -6,7 +6,8 @@ mod tests;
 use std::time::Duration;
 
 use dfrs_core::{Span, Time};
-use dfrs_proto::journal::{EventKind, JournalEvent, ReadError};
+use dfrs_journal::ReadError;
+use dfrs_proto::journal::{EventKind, JournalEvent};
 
 use super::model::TopModel;
 

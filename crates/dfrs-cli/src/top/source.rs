@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use dfrs_core::{Span, Time};
-use dfrs_proto::journal::JournalReader;
+use dfrs_journal::JournalReader;
 use dfrs_proto::status::Status;
 
 use super::draw::Banner;

@@ -181,16 +181,6 @@ impl EventKind {
         }
     }
 
-    /// The names in it: of the job that it is about, or of the nodes.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let nodes = match self {
-            Self::Platform { nodes, .. } => nodes.as_slice(),
-            _ => &[],
-        };
-        let nodes = nodes.iter().map(|node| node.name.as_str());
-        self.job().into_iter().chain(nodes)
-    }
-
     /// Whether all its real numbers are finite, so that JSON can hold them.
     #[must_use]
     pub fn is_finite(&self) -> bool {

@@ -71,8 +71,8 @@ pub(super) mod span {
     }
 }
 
-/// Seconds as a real number, for sums and messages.
+/// Seconds as a real number.
 #[allow(clippy::cast_precision_loss)] // exact up to MAX_SECONDS
-pub(super) fn real(microseconds: i64) -> f64 {
+fn real(microseconds: i64) -> f64 {
     microseconds as f64 / 1e6
 }

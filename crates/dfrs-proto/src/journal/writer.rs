@@ -5,15 +5,15 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 
 use dfrs_core::Time;
 
+use super::VERSION;
 use super::event::{EventKind, JournalEvent};
 use super::state::JournalSnapshot;
-use super::{VERSION, seconds};
 
 /// Why an event was not written. The journal is as it was, except after [`WriteError::Io`].
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The event is earlier than the last one.
-    #[error("an event at t={} cannot follow one at t={}; use a later time", seconds::real(.t.0), seconds::real(.last.0))]
+    #[error("an event at t={} cannot follow one at t={}; use a later time", .t.seconds(), .last.seconds())]
     TimeOrder {
         /// The event's time.
         t: Time,

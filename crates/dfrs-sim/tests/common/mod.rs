@@ -6,7 +6,8 @@ pub mod known;
 use std::path::PathBuf;
 
 use dfrs_core::{NodeIndex, Span, Time};
-use dfrs_proto::journal::{EventKind, JournalEvent, JournalViolation, Tolerance, validate};
+use dfrs_journal::{JournalViolation, Tolerance, validate};
+use dfrs_proto::journal::{EventKind, JournalEvent};
 use dfrs_sim::metrics::{STRETCH_BOUND, SimSummary};
 use dfrs_sim::trace::{Model, Trace, read, read_file};
 use dfrs_sim::{Scheduler, SimOutcome, SimSettings, simulate};

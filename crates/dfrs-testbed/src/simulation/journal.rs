@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::rc::Rc;
 
-use dfrs_proto::journal::{JournalEvent, JournalReader, JournalSnapshot, JournalWriter};
+use dfrs_journal::JournalReader;
+use dfrs_proto::journal::{JournalEvent, JournalSnapshot, JournalWriter};
 
 use dfrs_agent::publish::live_journal::Writer;
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{Span, Time};
+use dfrs_journal::{Tolerance, Validator};
 use dfrs_proto::conf::Mode;
-use dfrs_proto::journal::{JournalEvent, Tolerance, Validator};
+use dfrs_proto::journal::JournalEvent;
 
 use super::caps::Caps;
 use super::drains::DrainRule;

@@ -94,7 +94,7 @@ impl std::io::Write for JournalBuffer {
 impl JournalBuffer {
     /// The lines in which this word is, and that the journal keeps its promises.
     fn lines(&self, word: &str) -> Vec<String> {
-        use dfrs_proto::journal::{JournalReader, Tolerance, validate};
+        use dfrs_journal::{JournalReader, Tolerance, validate};
 
         let bytes = self.0.borrow();
         let events: Vec<_> = JournalReader::new(bytes.as_slice()).flatten().collect();

@@ -1,7 +1,7 @@
 //! What becomes of a requeued job in the journal.
 
 use dfrs_core::Yield;
-use dfrs_proto::journal::{Tolerance, validate};
+use dfrs_journal::{Tolerance, validate};
 
 use super::*;
 use crate::fixtures::{FakeJournal, config, job, nodes};

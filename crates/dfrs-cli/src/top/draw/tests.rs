@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use dfrs_proto::journal::JournalReader;
+use dfrs_journal::JournalReader;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;

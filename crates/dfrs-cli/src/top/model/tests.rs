@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use super::*;
-use dfrs_proto::journal::JournalReader;
+use dfrs_journal::JournalReader;
 
 pub const PLATFORM: &str = r#"{"t":0,"event":"platform","version":1,"policy":"P","nodes":[{"name":"n0","cpu":2,"mem":10},{"name":"n1","cpu":2,"mem":10}]}
 "#;

@@ -1,4 +1,4 @@
-use dfrs_proto::journal::JournalReader;
+use dfrs_journal::JournalReader;
 
 use super::*;
 

@@ -8,7 +8,8 @@ use std::io::BufRead;
 
 use dfrs_agent::publish::live_journal::BY_OTHERS;
 use dfrs_core::{Amount, Bytes, Cores, Time};
-use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalReader, PlatformNode};
+use dfrs_journal::JournalReader;
+use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 

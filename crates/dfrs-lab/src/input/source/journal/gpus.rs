@@ -1,7 +1,8 @@
 //! GPUs of a journal's nodes and jobs, as the simulator takes them.
 
 use dfrs_core::Amount;
-use dfrs_proto::devices::{DevicesByKind, name_of, number_named};
+use dfrs_journal::devices::{name_of, number_named};
+use dfrs_proto::devices::DevicesByKind;
 use dfrs_proto::journal::PlatformNode;
 use dfrs_sim::trace::{NODE_GPUS, gpus_of_equal_nodes};
 

@@ -1,13 +1,11 @@
 //! Random journals.
 
 use dfrs_core::{NodeIndex, Span, Time};
+use dfrs_proto::devices::DevicesByKind;
+use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, JournalWriter, PlatformNode};
 use proptest::prelude::*;
 
-use super::super::{
-    EventKind, JobOutcome, JournalEvent, JournalReader, JournalWriter, PlatformNode, Tolerance,
-    validate,
-};
-use crate::devices::DevicesByKind;
+use super::super::{JournalReader, Tolerance, validate};
 
 fn job() -> impl Strategy<Value = String> {
     (0..4_u8).prop_map(|id| id.to_string())

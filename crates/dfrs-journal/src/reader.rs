@@ -2,9 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::VERSION;
-use super::event::{EventKind, JournalEvent};
-use crate::text::shortened;
+use dfrs_proto::journal::{EventKind, JournalEvent, VERSION};
+use dfrs_proto::text::shortened;
 
 /// The longest line that is read, in bytes: a platform of about a million nodes.
 const MAX_LINE_BYTES: u64 = 64 << 20;
@@ -123,7 +122,7 @@ fn event(text: &[u8], line: usize) -> Result<JournalEvent, ReadError> {
     {
         return Err(ReadError::Version { line, version });
     }
-    let bad_name = event.kind.names().find(|name| !is_name(name));
+    let bad_name = names(&event.kind).find(|name| !is_name(name));
     let what = bad_name.map(|name| {
         let name = shortened(name);
         format!("the name {name:?} is empty, too long or not printable; allowed are 1 to {MAX_NAME_BYTES} bytes")
@@ -132,6 +131,16 @@ fn event(text: &[u8], line: usize) -> Result<JournalEvent, ReadError> {
         Some(what) => Err(ReadError::Line { line, what }),
         None => Ok(event),
     }
+}
+
+/// The names in an event: of the job that it is about, or of the nodes.
+fn names(kind: &EventKind) -> impl Iterator<Item = &str> {
+    let nodes = match kind {
+        EventKind::Platform { nodes, .. } => nodes.as_slice(),
+        _ => &[],
+    };
+    let nodes = nodes.iter().map(|node| node.name.as_str());
+    kind.job().into_iter().chain(nodes)
 }
 
 fn is_name(name: &str) -> bool {

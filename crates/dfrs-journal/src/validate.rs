@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dfrs_core::{NodeIndex, Progress, Span, Time};
+use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 
-use super::event::{EventKind, JobOutcome, JournalEvent, PlatformNode};
-use super::seconds;
 use super::track::{JournalPhase, Track};
 use super::violation::{JournalViolation, Violated};
 
@@ -353,11 +352,11 @@ impl Validator {
     }
 
     fn check_progress(&mut self, job: &str, track: &mut Track) {
-        let Some(runtime) = track.runtime.map(|span| seconds::real(span.0)) else {
+        let Some(runtime) = track.runtime.map(Span::seconds) else {
             return;
         };
-        let progress = seconds::real(track.virtual_time(self.t).0);
-        let allowed = self.tolerance.relative * runtime + seconds::real(self.tolerance.absolute.0);
+        let progress = track.virtual_time(self.t).seconds();
+        let allowed = self.tolerance.relative * runtime + self.tolerance.absolute.seconds();
         if (progress - runtime).abs() > allowed {
             self.violate(Violated::Progress {
                 job: job.into(),

@@ -2,11 +2,9 @@
 
 use dfrs_core::Time;
 
-use super::seconds;
-
 /// One broken promise, where and when.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("line {line}, t={}: {what}", seconds::real(.t.0))]
+#[error("line {line}, t={}: {what}", .t.seconds())]
 pub struct JournalViolation {
     /// Line, counted from 1. Of a sum over a node: the last line of that instant.
     pub line: usize,
@@ -32,7 +30,7 @@ pub enum Violated {
     },
     #[error("node '{node}' has a negative capacity")]
     BadNodeCapacity { node: String },
-    #[error("earlier than the event before it, at t={}; lines must be in time order", seconds::real(.before.0))]
+    #[error("earlier than the event before it, at t={}; lines must be in time order", .before.seconds())]
     TimeOrder { before: Time },
     #[error("job '{job}' is submitted while it is in the system; it must finish first")]
     SubmittedTwice { job: String },
