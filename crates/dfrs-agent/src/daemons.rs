@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dfrs_core::Need;
+pub use dfrs_proto::message::EIGHTHS;
 use dfrs_proto::message::NodeOrder;
-pub use dfrs_proto::swap::EIGHTHS;
 
 /// Nodes on which jobs may be parked: how many eighths of `SwapPerNode` parked jobs can have there,
 /// 0 to 8.

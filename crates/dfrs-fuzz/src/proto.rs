@@ -1,11 +1,11 @@
 //! What programs exchange, and what administrators write.
 
-use dfrs_proto::conf::Config;
-use dfrs_proto::framing::Frame;
 use dfrs_journal::{JournalReader, Tolerance, Validator};
+use dfrs_node_proto::framing::Frame;
+use dfrs_node_proto::report::{Measurement, NodeStatus};
+use dfrs_proto::conf::Config;
 use dfrs_proto::journal::{JournalEvent, JournalWriter, WriteError};
 use dfrs_proto::message::Message;
-use dfrs_proto::report::{Measurement, NodeStatus};
 
 use super::is_clear;
 

@@ -6,9 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dfrs_proto::framing::Frame;
+use dfrs_node_proto::framing::Frame;
+use dfrs_node_proto::report::{JobStatus, NodeStatus};
 use dfrs_proto::message::{MAX_MESSAGE_BYTES, Message};
-use dfrs_proto::report::{JobStatus, NodeStatus};
 
 use crate::options::Address;
 

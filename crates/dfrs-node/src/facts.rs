@@ -14,7 +14,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use dfrs_core::Need;
-use dfrs_proto::swap::EIGHTHS;
+use dfrs_proto::message::EIGHTHS;
 use serde::{Deserialize, Serialize};
 
 /// File name of the daemon's socket.

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dfrs_proto::report::{IntervalEnd, Measurement};
+use dfrs_node_proto::report::{IntervalEnd, Measurement};
 
 use crate::Now;
 use crate::cgroup::{CpuUse, MemoryUse};

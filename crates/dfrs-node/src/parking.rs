@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What may stay in RAM of any parked job, in bytes: `slurmstepd` lives in the job's cgroup too, is
 /// never frozen, and reads its own pages back.
-pub const MIN_TOLERATED_BYTES: u64 = dfrs_proto::spare::MIN_BYTES_PER_JOB;
+pub const MIN_TOLERATED_BYTES: u64 = dfrs_node_proto::spare::MIN_BYTES_PER_JOB;
 
 /// Of a large job, this fraction (one in so many) may stay in RAM: page tables and pinned pages.
 pub const TOLERATED_FRACTION: u64 = 16;

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cores::HeldCores;
+use dfrs_node_proto::report::{IntervalEnd, JobStatus, NodeStatus};
 use dfrs_proto::message::{JobOrder, NodeOrder, Share, VERSION};
-use dfrs_proto::report::{IntervalEnd, JobStatus, NodeStatus};
 
 use crate::Now;
 use crate::capacity::{CapacityOptions, Processors};

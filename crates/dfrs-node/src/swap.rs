@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dfrs_proto::swap::Swap;
+use dfrs_node_proto::swap::Swap;
 
 use crate::cgroup::{CgroupError, files};
 
@@ -20,7 +20,7 @@ pub fn read(swaps: &Path) -> Swap {
 /// If the file does not contain it.
 pub fn installed_memory(meminfo: &Path) -> Result<u64, CgroupError> {
     let text = files::read(meminfo)?;
-    dfrs_proto::spare::installed(&text)
+    dfrs_node_proto::spare::installed(&text)
         .ok_or_else(|| files::failed("understand", meminfo)(std::io::ErrorKind::InvalidData.into()))
 }
 

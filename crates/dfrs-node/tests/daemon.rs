@@ -8,8 +8,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use dfrs_proto::framing::Frame;
-use dfrs_proto::report::NodeStatus;
+use dfrs_node_proto::framing::Frame;
+use dfrs_node_proto::report::NodeStatus;
 
 const JOB: &str = "cgroup/system.slice/n1_slurmstepd.scope/job_17";
 

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use dfrs_proto::report::NodeStatus;
+use dfrs_node_proto::report::NodeStatus;
 
 const CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "cpuset", "freezer", "memory"];
 const STEP: &str = "slurm_test/uid_0/job_17/step_0";

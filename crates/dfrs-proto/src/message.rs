@@ -11,7 +11,7 @@
 //! [`Message::Probe`] (`{"v":1,"probe":true}`) has no answer: delivery is the answer, because facts
 //! about a node are published as socket names (see `docs/dfrsd.md`). [`Message::Status`]
 //! (`{"v":1,"status":true}`) is answered on the same connection with one frame that holds a
-//! [`crate::report::NodeStatus`].
+//! `NodeStatus` (`dfrs_node_proto::report`).
 //!
 //! # Versions
 //!
@@ -36,6 +36,9 @@ pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 /// The longest time, in seconds, for which a node may be ordered to enforce a state unconfirmed.
 pub const MAX_TIME_TO_LIVE: u32 = 86_400;
 
+/// All of a node's swap ([`NodeOrder::swap`]): it is counted in eighths.
+pub const EIGHTHS: u8 = 8;
+
 /// One message to a node daemon.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
@@ -43,7 +46,7 @@ pub enum Message {
     State(DesiredState),
     /// Nothing to do: the sender only checks whether the address exists.
     Probe,
-    /// Requests a [`crate::report::NodeStatus`] on the same connection.
+    /// Requests a `NodeStatus` (`dfrs_node_proto::report`) on the same connection.
     Status,
 }
 

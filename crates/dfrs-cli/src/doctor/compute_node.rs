@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use dfrs_node_proto::spare;
+use dfrs_node_proto::swap::{KEPT_BY_ZSWAP, Swap};
 use dfrs_proto::conf::Config;
 use dfrs_proto::slurm_conf;
-use dfrs_proto::spare;
-use dfrs_proto::swap::{KEPT_BY_ZSWAP, Swap};
 
 use super::cgroup::{self, Hierarchy};
 use super::facts;

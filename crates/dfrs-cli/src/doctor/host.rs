@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use dfrs_proto::report::NodeStatus;
+use dfrs_node_proto::report::NodeStatus;
 
 use crate::program;
 

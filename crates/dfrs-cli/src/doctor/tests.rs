@@ -557,7 +557,7 @@ fn finding_of_dfrsd_and_doctor_is_reported_once() {
     let mut host = good_node();
     host.file("/proc/swaps", "/dev/zram0 partition 2048000 0 100\n");
     let zram_trouble =
-        dfrs_proto::swap::Swap::parse("/dev/zram0 partition 2048000 0 100\n").warning();
+        dfrs_node_proto::swap::Swap::parse("/dev/zram0 partition 2048000 0 100\n").warning();
     let troubles = format!(
         r#""jobs":[],"troubles":["swap: {}"]"#,
         zram_trouble.expect("zram")

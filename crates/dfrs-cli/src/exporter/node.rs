@@ -2,7 +2,7 @@
 
 use std::fmt::Error;
 
-use dfrs_proto::report::{JobStatus, NodeStatus};
+use dfrs_node_proto::report::{JobStatus, NodeStatus};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 

@@ -1,6 +1,6 @@
 //! The node itself: its CPUs, and its swap.
 
-use dfrs_proto::swap::swap_eighths;
+use dfrs_node_proto::swap::swap_eighths;
 
 use super::*;
 
@@ -86,7 +86,7 @@ impl Reconciler {
             .check("memory", self.cgroups.memory_capacity());
         if let (Some(installed), Some(limit)) = (installed, limit) {
             let own = installed.min(limit.unwrap_or(u64::MAX));
-            self.spare_memory_bytes = dfrs_proto::spare::for_parked_jobs(own, slurm);
+            self.spare_memory_bytes = dfrs_node_proto::spare::for_parked_jobs(own, slurm);
         }
     }
 
@@ -98,7 +98,7 @@ impl Reconciler {
         let cached = swap.outside_ram_bytes > 0 && self.is_cached_in_ram();
         let trouble = match (ignored, cached) {
             (true, _) => Some(IGNORED_SWAP),
-            (_, true) => Some(dfrs_proto::swap::KEPT_BY_ZSWAP),
+            (_, true) => Some(dfrs_node_proto::swap::KEPT_BY_ZSWAP),
             _ => swap.warning(),
         };
         match trouble {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dfrs_core::Need;
+use dfrs_node_proto::report::Measurement;
 use dfrs_proto::message::{DesiredState, JobOrder, NodeOrder, Share};
-use dfrs_proto::report::Measurement;
 
 use super::*;
 use crate::cgroup::{files, process, v1::CgroupV1, v2::CgroupV2};

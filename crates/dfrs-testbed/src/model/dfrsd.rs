@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use dfrs_core::Need;
-use dfrs_proto::message::NodeOrder;
-use dfrs_proto::swap::{EIGHTHS, swap_eighths};
+use dfrs_node_proto::swap::swap_eighths;
+use dfrs_proto::message::{EIGHTHS, NodeOrder};
 
 use super::cluster::ClusterModel;
 use super::events::ModelEvent;

@@ -8,7 +8,7 @@
 
 use std::io::{self, Read, Write};
 
-use crate::message::MAX_MESSAGE_BYTES;
+use dfrs_proto::message::MAX_MESSAGE_BYTES;
 
 /// Bytes before the data: user id and length.
 pub const HEADER_BYTES: usize = 8;

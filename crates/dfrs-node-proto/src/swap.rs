@@ -1,5 +1,7 @@
 //! What swap a node has to park jobs in: dfrsd goes by it, and `dfrs doctor` says the same.
 
+use dfrs_proto::message::EIGHTHS;
+
 /// Swap devices of these names keep what they hold in RAM, which no cgroup counts: a job there
 /// looks as if it had left RAM, and would go on filling it.
 const IN_RAM: [&str; 2] = ["/dev/zram", "/dev/ram"];
@@ -8,9 +10,6 @@ const IN_RAM: [&str; 2] = ["/dev/zram", "/dev/ram"];
 /// job.
 pub const KEPT_BY_ZSWAP: &str = "zswap keeps parked memory in RAM, and cgroup v1 does not count it: no job is parked here; \
     echo N > /sys/module/zswap/parameters/enabled";
-
-/// All of a node's swap: it is counted in eighths.
-pub const EIGHTHS: u8 = 8;
 
 /// How many eighths of the swap that is counted on can hold parked jobs, where so much of it holds
 /// some and so much is free; the rest is in use by jobs that came back and by others. All amounts

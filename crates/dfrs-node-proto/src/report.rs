@@ -4,10 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What one daemon enforces at this moment; the answer to [`crate::message::Message::Status`].
+/// What one daemon enforces at this moment; the answer to [`dfrs_proto::message::Message::Status`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeStatus {
-    /// Version of this record, [`crate::message::VERSION`].
+    /// Version of this record, [`dfrs_proto::message::VERSION`].
     pub v: u32,
     /// slurm-dfrs's version; none from one that did not say it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
