@@ -2,6 +2,7 @@
 //! Nothing of the machine is looked at.
 
 mod edit;
+mod hosts;
 mod known;
 mod lines;
 mod nodes;

@@ -17,7 +17,7 @@ mod tests;
 
 pub use facts::{CgroupConf, Idle, PowerSaving, SlurmFacts, SlurmNode, SlurmPartition};
 pub use finding::{About, Finding, Verdict};
-pub use host_list::{entries as host_list_entries, expand_hosts};
+pub use host_list::entries as host_list_entries;
 
 use dfrs_core::Bytes;
 

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use dfrs_proto::slurm_conf::expand_hosts;
-
+use super::hosts::expand_hosts;
 use super::lines::ConfPlace;
 use super::slurm_conf::{ConfFields, NamedLine};
 use super::warning::ReadWarnings;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_proto::slurm_conf::{expand_hosts, host_list_entries};
+use dfrs_proto::slurm_conf::host_list_entries;
 
+use super::hosts::expand_hosts;
 use super::nodes::ConfNodes;
 use super::slurm_conf::{ConfFields, NamedLine};
 use super::warning::ReadWarnings;
