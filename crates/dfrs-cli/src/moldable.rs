@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use dfrs_lab::moldable::{self, Scheduled};
 use dfrs_lab::outputs;
-use dfrs_moldable::workload::WorkloadModel;
-use dfrs_moldable::{Algorithm, MAX_PROCESSORS, MAX_TASKS, Shuffles};
+use dfrs_moldable::MAX_PROCESSORS;
+use dfrs_moldable_lab::workload::WorkloadModel;
+use dfrs_moldable_lab::{Algorithm, MAX_TASKS, Shuffles};
 
 /// Schedules moldable tasks for makespan and weighted completion time at once (DEMT, SPAA 2004).
 #[derive(Args)]

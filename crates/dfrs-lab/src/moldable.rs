@@ -6,10 +6,10 @@ mod show;
 
 use std::time::Instant;
 
-use dfrs_moldable::workload::{WorkloadModel, generate};
-use dfrs_moldable::{
-    Algorithm, Criteria, MoldableInstance, Problem, Releases, Schedule, Shuffles, bounds, check,
-    file, online_bounds,
+use dfrs_moldable::{Criteria, Schedule};
+use dfrs_moldable_lab::workload::{WorkloadModel, generate};
+use dfrs_moldable_lab::{
+    Algorithm, MoldableInstance, Releases, Shuffles, bounds, check, file, online_bounds,
 };
 
 pub use files::read;
@@ -52,7 +52,7 @@ pub fn generated(
 pub fn least(instance: &MoldableInstance, online: bool) -> Criteria {
     match online {
         true => online_bounds(instance),
-        false => bounds(&Problem::of(instance)),
+        false => bounds(&instance.problem()),
     }
 }
 
@@ -71,7 +71,7 @@ pub fn schedule(
     let (schedule, releases) = match online {
         true => (algorithm.online(instance, shuffles), Releases::Kept),
         false => {
-            let problem = Problem::of(instance);
+            let problem = instance.problem();
             (algorithm.schedule(&problem, shuffles), Releases::Ignored)
         }
     };
@@ -83,7 +83,7 @@ pub fn schedule(
     }
     Ok(Scheduled {
         algorithm,
-        criteria: schedule.criteria(instance),
+        criteria: instance.criteria(&schedule),
         schedule,
         seconds,
     })

@@ -1,29 +1,23 @@
-//! The makespan by dual approximation: guess it, prove the guess too small or build a schedule of
-//! at most 3/2 of it (G. Mounié, C. Rapine, D. Trystram: A 3/2-Approximation Algorithm for
-//! Scheduling Independent Monotonic Malleable Tasks, SIAM J. Computing 37(2), 2007; what the paper
-//! takes from its reference \[7\]).
+//! The makespan by dual approximation: guess it, prove the guess too small or accept it, as there
+//! is a schedule of at most 3/2 of it (G. Mounié, C. Rapine, D. Trystram: A 3/2-Approximation
+//! Algorithm for Scheduling Independent Monotonic Malleable Tasks, SIAM J. Computing 37(2), 2007;
+//! what the paper takes from its reference \[7\]). dfrs-moldable-lab makes that schedule.
 
-mod shelves;
 mod split;
 
-use crate::list::ListEntry;
 use crate::problem::{Problem, real};
-use crate::schedule::Schedule;
-use shelves::Shelves;
-use split::ShelfSplit;
 
 /// The guess that was accepted is at most so much above one that was refused, as a part of it.
 const PRECISION: f64 = 1e-6;
 
 /// What is known of the smallest makespan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     /// No schedule is shorter.
     pub bound: f64,
     /// The smallest guess that was not refused, which the paper calls C*max; at most a millionth
     /// above the bound.
     pub guess: f64,
-    shelves: Shelves,
 }
 
 impl Estimate {
@@ -33,39 +27,26 @@ impl Estimate {
     pub fn of(problem: &Problem) -> Self {
         let mut bound = least(problem);
         let mut guess = bound;
-        let mut split = ShelfSplit::of(problem, guess);
-        while split.is_none() && guess.is_finite() {
+        while !split::is_accepted(problem, guess) && guess.is_finite() {
             bound = guess;
             guess *= 2.0;
-            split = ShelfSplit::of(problem, guess);
         }
         while guess - bound > PRECISION * bound {
             let middle = bound + (guess - bound) / 2.0;
-            match ShelfSplit::of(problem, middle) {
-                None => bound = middle,
-                accepted => (guess, split) = (middle, accepted),
+            match split::is_accepted(problem, middle) {
+                true => guess = middle,
+                false => bound = middle,
             }
         }
-        let split = split.unwrap_or_default().exact(problem, guess);
-        Self {
-            bound,
-            guess,
-            shelves: Shelves::of(problem, guess, &split),
-        }
+        Self { bound, guess }
     }
 
-    /// Every task with its allotment: those of the large shelf, those of the small shelf, then the
-    /// small tasks (the order of Section 4.1's first list algorithm).
+    /// For each task whether it is in the first shelf of a schedule for the guess, where it may
+    /// take as long as that; the others take at most half of it. It is the split of least work.
+    /// O(n m).
     #[must_use]
-    pub fn allotments(&self) -> Vec<ListEntry> {
-        self.shelves.entries()
-    }
-
-    /// The schedule of two shelves. If all tasks are monotonic (more processors are never slower
-    /// and never do less work) there is one, and its makespan is at most 3/2 of the guess.
-    #[must_use]
-    pub fn schedule(&self, problem: &Problem) -> Option<Schedule> {
-        self.shelves.schedule(problem.processors)
+    pub fn first_shelf(&self, problem: &Problem) -> Vec<bool> {
+        split::first_shelf(problem, self.guess).unwrap_or_default()
     }
 }
 

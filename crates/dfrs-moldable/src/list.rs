@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use crate::problem::Problem;
 use crate::processors::{Free, ProcessorSet};
-use crate::schedule::{Criteria, Placement, Schedule};
+use crate::schedule::{Placement, Schedule};
 use crate::task::{Allotment, Task};
 use crate::tree::Tree;
 
@@ -21,7 +21,8 @@ pub struct ListEntry {
 
 impl ListEntry {
     /// All tasks in their own order, each with the allotment that is chosen for it.
-    pub(crate) fn of_all(problem: &Problem, choose: impl Fn(&Task) -> Allotment) -> Vec<Self> {
+    #[must_use]
+    pub fn of_all(problem: &Problem, choose: impl Fn(&Task) -> Allotment) -> Vec<Self> {
         let tasks = problem.tasks.iter().enumerate();
         let entry = |(task, times): (usize, &&Task)| Self {
             task,
@@ -31,12 +32,14 @@ impl ListEntry {
     }
 
     /// The weight of the task over its time here.
-    pub(crate) fn weight_per_time(&self, problem: &Problem) -> f64 {
+    #[must_use]
+    pub fn weight_per_time(&self, problem: &Problem) -> f64 {
         problem.tasks[self.task].weight() / self.allotment.time
     }
 
     /// The weight of the task over its area here.
-    pub(crate) fn weight_per_area(&self, problem: &Problem) -> f64 {
+    #[must_use]
+    pub fn weight_per_area(&self, problem: &Problem) -> f64 {
         problem.tasks[self.task].weight() / self.allotment.area()
     }
 }
@@ -51,9 +54,11 @@ pub struct Busy {
 }
 
 /// Something that happens at a time; of a heap the earliest comes first.
-#[derive(PartialEq)]
-pub(crate) struct Due<T> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Due<T> {
+    /// When.
     pub time: f64,
+    /// What; of two at the same time the smaller comes first.
     pub what: T,
 }
 
@@ -75,7 +80,8 @@ impl<T: Ord> PartialOrd for Due<T> {
 /// Start times, in the order of the list, of tasks that begin at `now` at the earliest, on `free`
 /// processors and on those that are released. An entry that needs more than there will ever be
 /// never starts (infinite). O(n log n).
-pub(crate) fn starts(
+#[must_use]
+pub fn starts(
     list: &[ListEntry],
     mut now: f64,
     mut free: u32,
@@ -109,27 +115,6 @@ pub(crate) fn starts(
     }
 }
 
-/// The criteria of a list on a machine that is free from time 0 on. O(n log n).
-pub(crate) fn criteria(problem: &Problem, list: &[ListEntry]) -> Criteria {
-    let starts = starts(list, 0.0, problem.processors, []);
-    let ends = list.iter().zip(starts);
-    Criteria::of(
-        |task| problem.tasks[task].weight(),
-        ends.map(|(entry, start)| (entry.task, start + entry.allotment.time)),
-    )
-}
-
-/// The schedule of a list from time `now` on, on a machine that is free. O(n log n + ranges of
-/// processors).
-pub(crate) fn schedule(list: &[ListEntry], now: f64, processors: u32) -> Schedule {
-    place(list, &starts(list, now, processors, []), processors)
-}
-
-/// Chooses processors of a free machine for tasks with known start times.
-pub(crate) fn place(list: &[ListEntry], starts: &[f64], processors: u32) -> Schedule {
-    place_among(list, starts, Free::all(processors), Vec::new())
-}
-
 /// When each of these ends, by its place.
 pub(crate) fn ends(busy: &[Busy]) -> BinaryHeap<Due<usize>> {
     let ends = busy.iter().zip(0..).map(|(one, what)| Due {
@@ -139,8 +124,11 @@ pub(crate) fn ends(busy: &[Busy]) -> BinaryHeap<Due<usize>> {
     ends.collect()
 }
 
-/// Chooses processors beside what runs; tasks that never start are left out.
-pub(crate) fn place_among(
+/// The schedule of a list with the start time of each entry, on those of the `free` processors with
+/// the lowest indexes and on those that become free; entries that never start are left out. Enough
+/// are free at each start if the times are those of [`starts`]. O(n log n + ranges of processors).
+#[must_use]
+pub fn place_among(
     list: &[ListEntry],
     starts: &[f64],
     mut free: Free,
@@ -178,4 +166,12 @@ pub(crate) fn place_among(
     }
     placements.sort_by_key(|placement| placement.task);
     Schedule { placements }
+}
+
+/// Ascending; of equal ones the first task is first.
+pub fn sort_by(list: &mut [ListEntry], key: impl Fn(&ListEntry) -> f64) {
+    list.sort_by(|one, other| {
+        let by_key = key(one).total_cmp(&key(other));
+        by_key.then_with(|| one.task.cmp(&other.task))
+    });
 }

@@ -1,6 +1,5 @@
 //! The input of one run of an algorithm.
 
-use crate::instance::MoldableInstance;
 use crate::task::Task;
 
 /// Tasks that are all available now, and a machine that is free. Places of tasks are places in this
@@ -11,17 +10,6 @@ pub struct Problem<'a> {
     pub tasks: Vec<&'a Task>,
     /// Number of processors, m.
     pub processors: u32,
-}
-
-impl<'a> Problem<'a> {
-    /// All tasks of an instance, whenever they are submitted.
-    #[must_use]
-    pub fn of(instance: &'a MoldableInstance) -> Self {
-        Self {
-            tasks: instance.tasks().iter().collect(),
-            processors: instance.processors(),
-        }
-    }
 }
 
 /// Exact for every number of processors and of tasks.

@@ -55,15 +55,17 @@ impl ProcessorSet {
 
 /// The processors that are not in use.
 #[derive(Clone, Debug)]
-pub(crate) struct Free(std::collections::BTreeMap<u32, u32>);
+pub struct Free(std::collections::BTreeMap<u32, u32>);
 
 impl Free {
     /// All of a machine.
+    #[must_use]
     pub fn all(processors: u32) -> Self {
         Self(std::iter::once((0, processors)).collect())
     }
 
     /// How many they are.
+    #[must_use]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }

@@ -1,12 +1,11 @@
 //! Schedules, and what they are judged by.
 
-use crate::instance::MoldableInstance;
 use crate::processors::ProcessorSet;
 
 /// When and where a task runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement {
-    /// Place of the task in [`MoldableInstance::tasks`].
+    /// Place of the task in the list of those that were to be scheduled.
     pub task: usize,
     /// When it starts.
     pub start: f64,
@@ -46,10 +45,7 @@ impl Criteria {
     }
 
     /// The criteria of completion times, one a task, and the tasks' weights.
-    pub(crate) fn of(
-        weight: impl Fn(usize) -> f64,
-        ends: impl IntoIterator<Item = (usize, f64)>,
-    ) -> Self {
+    pub fn of(weight: impl Fn(usize) -> f64, ends: impl IntoIterator<Item = (usize, f64)>) -> Self {
         let none = Self {
             makespan: 0.0,
             weighted_completion: 0.0,
@@ -58,14 +54,5 @@ impl Criteria {
             makespan: sum.makespan.max(end),
             weighted_completion: sum.weighted_completion + weight(task) * end,
         })
-    }
-}
-
-impl Schedule {
-    /// Makespan and weighted completion. O(n).
-    #[must_use]
-    pub fn criteria(&self, instance: &MoldableInstance) -> Criteria {
-        let ends = self.placements.iter().map(|place| (place.task, place.end));
-        Criteria::of(|task| instance.tasks()[task].weight(), ends)
     }
 }

@@ -15,7 +15,7 @@ fn busy(until: f64, processors: &[u32]) -> Busy {
 
 #[test]
 fn tasks_start_on_free_processors_around_running_ones() {
-    let instance = common::instance(
+    let tasks = common::tasks(
         4,
         &[
             (5.0, 0.0, vec![8.0, 4.0]),
@@ -27,7 +27,7 @@ fn tasks_start_on_free_processors_around_running_ones() {
             ),
         ],
     );
-    let waiting = waiting(instance.tasks());
+    let waiting = waiting(&tasks);
     let machine = LiveMachine {
         processors: 4,
         unusable: ProcessorSet::of([3]),
@@ -125,12 +125,12 @@ fn overdue_task_is_not_delayed() {
 proptest! {
     #[test]
     fn no_task_is_placed_on_a_processor_in_use(
-        instance in common::any(8, 6), unusable in prop::collection::vec(0..6u32, 0..4),
+        tasks in common::any(8, 6), unusable in prop::collection::vec(0..6u32, 0..4),
         running in prop::collection::vec((0..20u8, 0..6u32), 0..4),
         marks in prop::collection::vec((prop::option::weighted(0.4, prop::collection::vec(0..6u32, 1..6)), prop::bool::weighted(0.3)), 8),
     ) {
         let allowed: Vec<Option<ProcessorSet>> = marks.iter().map(|(set, _)| set.clone().map(ProcessorSet::of)).collect();
-        let mut waiting = waiting(instance.tasks());
+        let mut waiting = waiting(&tasks);
         for ((one, allowed), (_, is_overdue)) in waiting.iter_mut().zip(&allowed).zip(&marks) {
             (one.allowed, one.is_overdue) = (allowed.as_ref(), *is_overdue);
         }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use dfrs_lab::moldable::distance::{self, DistanceTrial};
-use dfrs_moldable::Algorithm;
-use dfrs_moldable::workload::WorkloadModel;
+use dfrs_moldable_lab::Algorithm;
+use dfrs_moldable_lab::workload::WorkloadModel;
 
 /// Compares algorithms with the optimum of small instances, generated from seeds.
 ///

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use dfrs_moldable::workload::{WorkloadModel, generate};
-use dfrs_moldable::{Algorithm, Criteria, MoldableInstance, Problem, Shuffles, optimum};
+use dfrs_moldable::Criteria;
+use dfrs_moldable_lab::workload::{WorkloadModel, generate};
+use dfrs_moldable_lab::{Algorithm, MoldableInstance, Shuffles, optimum};
 
 use crate::summary::{mean, quantile, sorted};
 
@@ -66,7 +67,7 @@ fn instances(
         let seed = trial.seed.wrapping_add(number);
         let instance = generate(model, trial.tasks, trial.processors, seed)
             .map_err(|error| error.to_string())?;
-        let best = optimum(&Problem::of(&instance), trial.partial).ok_or_else(|| {
+        let best = optimum(&instance.problem(), trial.partial).ok_or_else(|| {
             format!(
                 "{} tasks on {} processors ({model}, seed {seed}): the optimum is not found within {} \
                  partial schedules; take fewer tasks or processors",
@@ -81,8 +82,8 @@ fn instances(
 fn ratios(algorithm: Algorithm, instances: &[(MoldableInstance, Criteria)]) -> Vec<Criteria> {
     let one = |(instance, best): &(MoldableInstance, Criteria)| {
         let none = Shuffles { count: 0, seed: 1 };
-        let schedule = algorithm.schedule(&Problem::of(instance), none);
-        let criteria = schedule.criteria(instance);
+        let schedule = algorithm.schedule(&instance.problem(), none);
+        let criteria = instance.criteria(&schedule);
         Criteria {
             makespan: criteria.makespan / best.makespan,
             weighted_completion: criteria.weighted_completion / best.weighted_completion,

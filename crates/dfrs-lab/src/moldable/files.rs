@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use dfrs_moldable::{MoldableInstance, file};
+use dfrs_moldable_lab::{MoldableInstance, file};
 
 /// The longest line, in bytes: times on all processors that a machine may have.
 const MAX_LINE_BYTES: u64 = 4 << 20;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use dfrs_moldable::{Criteria, MoldableInstance, ProcessorSet};
+use dfrs_moldable::{Criteria, ProcessorSet};
+use dfrs_moldable_lab::MoldableInstance;
 use dfrs_report::{Gantt, GanttBar};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ mod claims;
 mod measure;
 mod report;
 
-use dfrs_moldable::workload::WorkloadModel;
+use dfrs_moldable_lab::workload::WorkloadModel;
 
 pub use measure::Ratios;
 pub use report::write;

@@ -1,11 +1,10 @@
 //! Which task runs in which batch.
 
 use super::merge::{MergedTask, candidates};
-use crate::comparators::sort_by;
 use crate::dual::Estimate;
 use crate::knapsack::{Item, choose};
-use crate::list::ListEntry;
-use crate::problem::{Problem, real};
+use crate::list::{ListEntry, sort_by};
+use crate::problem::Problem;
 
 /// The batches in their order, each with its tasks by decreasing weight per area, as they are to
 /// run in it. Batch j lasts t_j = C*max / 2^(K-j), with K such that the shortest task fits into the
@@ -43,7 +42,8 @@ pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<ListEntry>> {
 }
 
 /// t_0: the guess halved as long as the shortest of all tasks fits.
-fn first_length(problem: &Problem, guess: f64) -> f64 {
+#[must_use]
+pub fn first_length(problem: &Problem, guess: f64) -> f64 {
     let times = problem.tasks.iter().map(|task| task.fastest().time);
     let shortest = times.fold(f64::INFINITY, f64::min);
     let mut length = guess;
@@ -51,15 +51,4 @@ fn first_length(problem: &Problem, guess: f64) -> f64 {
         length /= 2.0;
     }
     length
-}
-
-/// The lengths of the batches up to C*max, for the intervals of the lower bound.
-pub(crate) fn lengths(problem: &Problem, guess: f64) -> Vec<f64> {
-    let mut length = first_length(problem, guess);
-    let mut lengths = Vec::new();
-    while !problem.tasks.is_empty() && length <= guess * (1.0 + 1e-15 * real(8)) {
-        lengths.push(length);
-        length *= 2.0;
-    }
-    lengths
 }

@@ -1,14 +1,8 @@
-//! Which tasks are in the first shelf.
+//! Which tasks are in the first shelf, where they may take as long as the guess; the others take at
+//! most half of that.
 
 use crate::knapsack::{Item, choose};
 use crate::problem::{Problem, real};
-
-/// For each task whether it is in the first shelf, where it may take as long as the guess; the
-/// others take at most half of that.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ShelfSplit {
-    pub is_first: Vec<bool>,
-}
 
 /// A task that may be in either shelf, and does less work in the first.
 struct Choice {
@@ -27,37 +21,40 @@ struct ShelfKnapsack {
     needed: f64,
 }
 
-impl ShelfSplit {
-    /// A split of the tasks for this guess, or none if no schedule is that short: in any such
-    /// schedule the tasks that take more than half of the guess use no processor twice, and all
-    /// work is at most the guess times the processors. So it is for tasks of any kind, monotonic or
-    /// not.
-    pub fn of(problem: &Problem, guess: f64) -> Option<Self> {
-        let mut knapsack = ShelfKnapsack::of(problem, guess)?;
-        if knapsack.needed <= 0.0 {
-            return Some(knapsack.to_split(&[]));
-        }
-        let density = |choice: &Choice| choice.saving / f64::from(choice.size);
-        knapsack
-            .choices
-            .sort_by(|one, other| density(other).total_cmp(&density(one)));
-        let (greedy, saved, limit) = knapsack.greedy();
-        if saved >= knapsack.needed {
-            return Some(knapsack.to_split(&greedy));
-        }
-        if limit < knapsack.needed {
-            return None;
-        }
-        let chosen = knapsack.best();
-        let saved = knapsack.saved(&chosen);
-        (saved >= knapsack.needed).then(|| knapsack.to_split(&chosen))
+/// Whether the tasks can be split for this guess. If not, no schedule is that short: in any such
+/// schedule the tasks that take more than half of the guess use no processor twice, and all work is
+/// at most the guess times the processors. So it is for tasks of any kind, monotonic or not.
+pub(super) fn is_accepted(problem: &Problem, guess: f64) -> bool {
+    let Some(mut knapsack) = ShelfKnapsack::of(problem, guess) else {
+        return false;
+    };
+    if knapsack.needed <= 0.0 {
+        return true;
     }
+    let density = |choice: &Choice| choice.saving / f64::from(choice.size);
+    knapsack
+        .choices
+        .sort_by(|one, other| density(other).total_cmp(&density(one)));
+    let (saved, limit) = knapsack.greedy();
+    if saved >= knapsack.needed {
+        return true;
+    }
+    if limit < knapsack.needed {
+        return false;
+    }
+    knapsack.saved(&knapsack.best()) >= knapsack.needed
+}
 
-    /// The split of least work for a guess that was accepted. O(n m).
-    pub fn exact(self, problem: &Problem, guess: f64) -> Self {
-        ShelfKnapsack::of(problem, guess)
-            .map_or(self, |knapsack| knapsack.to_split(&knapsack.best()))
+/// For each task whether the split of least work has it in the first shelf; none for a guess that
+/// is not accepted. O(n m).
+pub(super) fn first_shelf(problem: &Problem, guess: f64) -> Option<Vec<bool>> {
+    let knapsack = ShelfKnapsack::of(problem, guess)?;
+    let chosen = knapsack.best();
+    let mut is_first = knapsack.is_first;
+    for (choice, chosen) in knapsack.choices.iter().zip(chosen) {
+        is_first[choice.task] = chosen;
     }
+    Some(is_first)
 }
 
 impl ShelfKnapsack {
@@ -95,26 +92,21 @@ impl ShelfKnapsack {
         Some(knapsack)
     }
 
-    /// Takes what fits, densest first: what is taken, what it saves, and what no choice saves more
-    /// than.
-    fn greedy(&self) -> (Vec<bool>, f64, f64) {
+    /// Takes what fits, densest first: what that saves, and what no choice saves more than.
+    fn greedy(&self) -> (f64, f64) {
         let (mut room, mut saved) = (self.capacity, 0.0);
         let mut limit = None;
-        let taken = self.choices.iter().map(|choice| {
-            let fits = choice.size <= room;
-            if fits {
+        for choice in &self.choices {
+            if choice.size <= room {
                 room -= choice.size;
                 saved += choice.saving;
             } else if limit.is_none() {
                 // The first that does not fit, cut to fit, bounds every choice.
                 limit = Some(saved + choice.saving * f64::from(room) / f64::from(choice.size));
             }
-            fits
-        });
-        let taken = taken.collect();
+        }
         // Rounding must not refuse.
-        let limit = limit.unwrap_or(saved) * (1.0 + 1e-12);
-        (taken, saved, limit)
+        (saved, limit.unwrap_or(saved) * (1.0 + 1e-12))
     }
 
     fn best(&self) -> Vec<bool> {
@@ -129,13 +121,5 @@ impl ShelfKnapsack {
         let choices = self.choices.iter().zip(chosen);
         let saved = choices.filter(|(_, chosen)| **chosen);
         saved.map(|(choice, _)| choice.saving).sum::<f64>() * (1.0 + 1e-12)
-    }
-
-    fn to_split(&self, chosen: &[bool]) -> ShelfSplit {
-        let mut is_first = self.is_first.clone();
-        for (choice, chosen) in self.choices.iter().zip(chosen) {
-            is_first[choice.task] = *chosen;
-        }
-        ShelfSplit { is_first }
     }
 }

@@ -1,6 +1,6 @@
 //! Which tasks come first, and on how many processors each.
 
-use crate::demt::{Shuffles, best_of, lists};
+use crate::demt::{batches, best_of, revised};
 use crate::dual::Estimate;
 use crate::list::{self, Busy, ListEntry};
 use crate::problem::Problem;
@@ -22,7 +22,9 @@ pub(super) fn list(
         free,
         running,
     };
-    let lists = lists(problem, estimate, Shuffles::default());
+    let batches = batches(problem, estimate);
+    let others = revised(problem, &batches, estimate.guess);
+    let lists = std::iter::once(batches.concat()).chain(others);
     evaluator.fill(best_of(lists, |list| evaluator.criteria(list)))
 }
 

@@ -1,6 +1,6 @@
 //! How much faster a job is on more nodes, by a word in its `--comment`.
 
-use dfrs_moldable::workload::downey;
+use dfrs_moldable::downey;
 
 /// What the word begins with.
 const PREFIX: &str = "dfrs:speedup=";

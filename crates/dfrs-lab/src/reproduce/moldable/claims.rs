@@ -1,7 +1,7 @@
 //! What the paper says in words, checked against what was measured.
 
-use dfrs_moldable::workload::WorkloadModel;
-use dfrs_moldable::{Algorithm, Order};
+use dfrs_moldable_lab::workload::WorkloadModel;
+use dfrs_moldable_lab::{Algorithm, Order};
 use dfrs_report::{Table, decimals};
 
 use super::TASKS;

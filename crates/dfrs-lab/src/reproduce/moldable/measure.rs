@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use dfrs_moldable::workload::{WorkloadModel, generate};
-use dfrs_moldable::{Algorithm, Criteria, Problem, Shuffles, bounds};
+use dfrs_moldable::Criteria;
+use dfrs_moldable_lab::workload::{WorkloadModel, generate};
+use dfrs_moldable_lab::{Algorithm, Shuffles, bounds};
 use serde::{Deserialize, Serialize};
 
 use super::{Figure, PROCESSORS, TASKS};
@@ -185,7 +186,7 @@ fn execute(run: &MoldableRun) -> Result<MoldableMeasures, String> {
     let tasks = run.tasks as usize;
     let instance = generate(run.model, tasks, run.processors, run.seed)
         .map_err(|error| format!("{}: {error}", run.moldable))?;
-    let problem = Problem::of(&instance);
+    let problem = instance.problem();
     let lower_bounds = bounds(&problem);
     let measure = |algorithm: Algorithm| {
         let begin = Instant::now();
@@ -194,7 +195,7 @@ fn execute(run: &MoldableRun) -> Result<MoldableMeasures, String> {
         let Criteria {
             makespan,
             weighted_completion,
-        } = schedule.criteria(&instance);
+        } = instance.criteria(&schedule);
         (makespan, weighted_completion, seconds)
     };
     Ok(MoldableMeasures {

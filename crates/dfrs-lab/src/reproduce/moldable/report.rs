@@ -1,6 +1,6 @@
 //! The figures: charts, tables and CSV files.
 
-use dfrs_moldable::Algorithm;
+use dfrs_moldable_lab::Algorithm;
 use dfrs_report::{Axis, Cell, Chart, Page, Series, Table, csv_line, decimals};
 
 use super::claims;

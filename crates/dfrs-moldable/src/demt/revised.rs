@@ -1,51 +1,37 @@
 //! DEMT with its allotments and its order revised after compaction: not in the paper.
 
-use super::{Shuffles, batches, shuffled};
-use crate::dual::Estimate;
-use crate::list::{self, ListEntry};
+use crate::list::ListEntry;
 use crate::problem::Problem;
-use crate::schedule::{Criteria, Schedule};
+use crate::schedule::Criteria;
 
 /// How often deadlines are lengthened, and shortened, by a factor of the root of 2.
 const STEPS: usize = 8;
 
-/// The best of `lists`: that of the least product of makespan and weighted completion of those that
-/// are worse than DEMT in neither. O(m n K + n log n) for each list.
-#[must_use]
-pub fn improved(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
-    let lists = lists(problem, estimate, shuffles);
-    let best = best_of(lists, |list| list::criteria(problem, list));
-    list::schedule(&best, 0.0, problem.processors)
-}
-
-/// DEMT's own list; DEMT's with the deadline of each batch lengthened, so that its tasks take fewer
-/// processors and do less work; all tasks with one deadline, from C*max downwards. Each of these in
-/// the order of the batches, by weight per area, and by weight per time.
-pub(crate) fn lists(
+/// What DEMT+ tries beside DEMT's own list: the batches with the deadline of each lengthened, so
+/// that its tasks take fewer processors and do less work; all tasks with one deadline, from C*max
+/// (the guess) downwards. Each of these by weight per area, by weight per time, and in the order of
+/// the batches.
+pub fn revised(
     problem: &Problem,
-    estimate: &Estimate,
-    shuffles: Shuffles,
+    batches: &[Vec<ListEntry>],
+    guess: f64,
 ) -> impl Iterator<Item = Vec<ListEntry>> {
-    let batches = batches(problem, estimate);
-    let first = shuffled(problem, &batches, shuffles);
-    let guess = estimate.guess;
     let factors =
         std::iter::successors(Some(1.0), |factor| Some(factor * std::f64::consts::SQRT_2));
-    let others = factors.take(STEPS).flat_map(move |factor| {
-        let longer = lengthened(problem, &batches, factor, guess);
+    factors.take(STEPS).flat_map(move |factor| {
+        let longer = lengthened(problem, batches, factor, guess);
         let alike = within(problem, guess / factor);
         [longer, alike].into_iter().flat_map(|list| {
             let [by_area, by_time] = [ListEntry::weight_per_area, ListEntry::weight_per_time]
                 .map(|key| sorted(problem, &list, key));
             [by_area, by_time, list]
         })
-    });
-    std::iter::once(first).chain(others)
+    })
 }
 
 /// The list of the least product of its criteria, of those that are nowhere worse than the first;
 /// none if there is none.
-pub(crate) fn best_of(
+pub fn best_of(
     lists: impl IntoIterator<Item = Vec<ListEntry>>,
     criteria: impl Fn(&[ListEntry]) -> Criteria,
 ) -> Vec<ListEntry> {

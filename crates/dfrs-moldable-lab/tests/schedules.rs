@@ -2,10 +2,10 @@
 
 mod common;
 
-use dfrs_moldable::workload::{WorkloadModel, generate};
-use dfrs_moldable::{
-    Algorithm, Criteria, Estimate, MoldableInstance, Problem, Releases, Shuffles, bounds, check,
-    online_bounds, optimum,
+use dfrs_moldable::{Criteria, Estimate};
+use dfrs_moldable_lab::workload::{WorkloadModel, generate};
+use dfrs_moldable_lab::{
+    Algorithm, MoldableInstance, Releases, Shelves, Shuffles, bounds, check, online_bounds, optimum,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn reaches(value: f64, bound: f64) -> bool {
 }
 
 fn is_right(instance: &MoldableInstance) {
-    let problem = Problem::of(instance);
+    let problem = instance.problem();
     let least = bounds(&problem);
     for algorithm in Algorithm::ALL {
         let schedule = algorithm.schedule(&problem, some(3));
@@ -30,7 +30,7 @@ fn is_right(instance: &MoldableInstance) {
             [],
             "{algorithm}"
         );
-        let found = schedule.criteria(instance);
+        let found = instance.criteria(&schedule);
         assert!(
             reaches(found.makespan, least.makespan),
             "{algorithm}: {found:?} {least:?}"
@@ -51,7 +51,7 @@ fn is_right_online(instance: &MoldableInstance) {
             [],
             "{algorithm}"
         );
-        let found = schedule.criteria(instance);
+        let found = instance.criteria(&schedule);
         assert!(reaches(found.makespan, least.makespan), "{algorithm}");
         assert!(
             reaches(found.weighted_completion, least.weighted_completion),
@@ -62,7 +62,7 @@ fn is_right_online(instance: &MoldableInstance) {
 
 /// Both bounds against the optimum, and the algorithms against it.
 fn is_optimal(instance: &MoldableInstance) -> Result<(), TestCaseError> {
-    let problem = Problem::of(instance);
+    let problem = instance.problem();
     let least = bounds(&problem);
     let best = optimum(&problem, 3_000_000);
     prop_assume!(best.is_some());
@@ -73,7 +73,7 @@ fn is_optimal(instance: &MoldableInstance) -> Result<(), TestCaseError> {
         "{best:?} {least:?}"
     );
     for algorithm in Algorithm::ALL {
-        let found = algorithm.schedule(&problem, NONE).criteria(instance);
+        let found = instance.criteria(&algorithm.schedule(&problem, NONE));
         prop_assert!(reaches(found.makespan, best.makespan), "{}", algorithm);
         prop_assert!(
             reaches(found.weighted_completion, best.weighted_completion),
@@ -109,26 +109,27 @@ proptest! {
 
     #[test]
     fn two_shelves_are_within_three_halves_of_the_bound(instance in common::monotonic(30, 12)) {
-        let problem = Problem::of(&instance);
+        let problem = instance.problem();
         let estimate = Estimate::of(&problem);
         prop_assert!(estimate.guess <= estimate.bound * (1.0 + 2e-6));
-        let schedule = estimate.schedule(&problem);
+        let schedule = Shelves::of(&problem, &estimate).schedule(problem.processors);
         prop_assert!(schedule.is_some());
         let schedule = schedule.expect("a schedule");
         prop_assert_eq!(check(&instance, &schedule, Releases::Ignored), []);
-        let makespan = schedule.criteria(&instance).makespan;
+        let makespan = instance.criteria(&schedule).makespan;
         prop_assert!(makespan <= 1.5 * estimate.guess * (1.0 + 1e-9));
     }
 
     #[test]
     fn equal_seeds_give_equal_schedules(instance in common::any(10, 5), seed in 0..9u64) {
-        let problem = Problem::of(&instance);
+        let problem = instance.problem();
         let of = |seed| Algorithm::Demt.schedule(&problem, some(seed));
         prop_assert_eq!(of(seed), of(seed));
-        let first = Algorithm::Demt.schedule(&problem, NONE).criteria(&instance);
-        prop_assert!(of(seed).criteria(&instance).is_nowhere_worse(first));
-        let better = Algorithm::DemtPlus.schedule(&problem, some(seed)).criteria(&instance);
-        prop_assert!(better.is_nowhere_worse(of(seed).criteria(&instance)));
+        let first = instance.criteria(&Algorithm::Demt.schedule(&problem, NONE));
+        let found = instance.criteria(&of(seed));
+        prop_assert!(found.is_nowhere_worse(first));
+        let better = Algorithm::DemtPlus.schedule(&problem, some(seed));
+        prop_assert!(instance.criteria(&better).is_nowhere_worse(found));
     }
 }
 
@@ -150,9 +151,9 @@ fn criteria_match_hand_calculations() {
         makespan: 3.0,
         weighted_completion: 4.0,
     };
-    let problem = Problem::of(&instance);
+    let problem = instance.problem();
     assert_eq!(
-        Algorithm::Gang.schedule(&problem, NONE).criteria(&instance),
+        instance.criteria(&Algorithm::Gang.schedule(&problem, NONE)),
         expected
     );
     assert_eq!(optimum(&problem, 1000), Some(expected));
@@ -163,7 +164,7 @@ fn criteria_match_hand_calculations() {
         makespan: 1.5,
         weighted_completion: 2.5,
     };
-    let found = bounds(&Problem::of(&instance));
+    let found = bounds(&instance.problem());
     assert!(
         (found.weighted_completion - expected.weighted_completion).abs() < 1e-9,
         "{found:?}"
@@ -175,6 +176,6 @@ fn criteria_match_hand_calculations() {
         makespan: 0.0,
         weighted_completion: 0.0,
     };
-    assert_eq!(bounds(&Problem::of(&nothing)), none);
-    assert_eq!(optimum(&Problem::of(&nothing), 10), Some(none));
+    assert_eq!(bounds(&nothing.problem()), none);
+    assert_eq!(optimum(&nothing.problem(), 10), Some(none));
 }

@@ -4,11 +4,11 @@
 //! processors, `null` where it is not possible; more processors than there are times are not
 //! possible either. Without `weight` it is 1, without `release` 0.
 
+use dfrs_moldable::{Task, TaskError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::instance::{InstanceError, MoldableInstance};
-use crate::task::{Task, TaskError};
 
 /// A line as it is written.
 #[derive(Deserialize, Serialize)]

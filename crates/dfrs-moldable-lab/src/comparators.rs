@@ -1,10 +1,10 @@
 //! What the paper compares with (Section 4.1).
 
-use crate::dual::Estimate;
-use crate::list::{self, ListEntry};
-use crate::problem::Problem;
-use crate::schedule::Schedule;
-use crate::task::Task;
+use dfrs_moldable::list::sort_by;
+use dfrs_moldable::{Estimate, ListEntry, Problem, Schedule, Task};
+
+use crate::list;
+use crate::shelves::Shelves;
 
 /// Each task on all processors, or on so many that more do not make it faster; one after the other,
 /// by decreasing ratio of weight to time. O(n log n).
@@ -28,7 +28,7 @@ pub fn gang(problem: &Problem) -> Schedule {
 pub fn sequential(problem: &Problem) -> Schedule {
     let mut list = ListEntry::of_all(problem, Task::smallest);
     sort_by(&mut list, |entry| -entry.allotment.time);
-    list::schedule(&list, 0.0, problem.processors)
+    list::schedule(&list, problem.processors)
 }
 
 /// The order of a list of tasks with the allotments of the dual approximation.
@@ -42,22 +42,14 @@ pub enum Order {
     SmallestArea,
 }
 
-/// List Graham with the allotments of the dual approximation. O(n log n).
+/// List Graham with the allotments of the dual approximation. O(n log n) beside [`Shelves::of`].
 #[must_use]
 pub fn list_graham(problem: &Problem, estimate: &Estimate, order: Order) -> Schedule {
-    let mut list = estimate.allotments();
+    let mut list = Shelves::of(problem, estimate).entries();
     match order {
         Order::Shelves => {}
         Order::WeightPerTime => sort_by(&mut list, |entry| -entry.weight_per_time(problem)),
         Order::SmallestArea => sort_by(&mut list, |entry| entry.allotment.area()),
     }
-    list::schedule(&list, 0.0, problem.processors)
-}
-
-/// Ascending; of equal ones the first task is first.
-pub(crate) fn sort_by(list: &mut [ListEntry], key: impl Fn(&ListEntry) -> f64) {
-    list.sort_by(|one, other| {
-        let by_key = key(one).total_cmp(&key(other));
-        by_key.then_with(|| one.task.cmp(&other.task))
-    });
+    list::schedule(&list, problem.processors)
 }

@@ -1,7 +1,7 @@
 //! The linear program: in which interval does each task end?
 
-use crate::demt::lengths;
-use crate::problem::Problem;
+use dfrs_moldable::Problem;
+use dfrs_moldable::demt::first_length;
 
 /// Minimise the sum of `cost * x` where each task's x sum up to 1 and for each interval the areas
 /// of all tasks that end in it or before it fit on the machine until its end.
@@ -69,4 +69,15 @@ impl LinearProgram {
             *part += area / capacity;
         }
     }
+}
+
+/// The lengths of the batches up to C*max, for the intervals of the lower bound.
+fn lengths(problem: &Problem, guess: f64) -> Vec<f64> {
+    let mut length = first_length(problem, guess);
+    let mut lengths = Vec::new();
+    while !problem.tasks.is_empty() && length <= guess * (1.0 + 1e-15 * 8.0) {
+        lengths.push(length);
+        length *= 2.0;
+    }
+    lengths
 }

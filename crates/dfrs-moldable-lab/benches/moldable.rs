@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dfrs_moldable::live::{LiveMachine, WaitingTask, plan};
-use dfrs_moldable::workload::{WorkloadModel, generate};
-use dfrs_moldable::{
-    Algorithm, Busy, Estimate, MoldableInstance, Problem, ProcessorSet, Shuffles, bounds,
-    weighted_completion_bound,
-};
+use dfrs_moldable::{Busy, Estimate, ProcessorSet};
+use dfrs_moldable_lab::workload::{WorkloadModel, generate};
+use dfrs_moldable_lab::{Algorithm, MoldableInstance, Shuffles, bounds, weighted_completion_bound};
 
 fn instance(model: WorkloadModel, tasks: usize, processors: u32) -> MoldableInstance {
     generate(model, tasks, processors, 1).expect("an instance")
@@ -21,7 +19,7 @@ fn paper(criterion: &mut Criterion) {
     group.sample_size(20);
     for model in WorkloadModel::ALL {
         let instance = instance(model, 400, 200);
-        let problem = Problem::of(&instance);
+        let problem = instance.problem();
         for count in [0, 100] {
             let name = BenchmarkId::new(format!("DEMT, {count} shuffles"), model);
             let shuffles = Shuffles { count, seed: 1 };
@@ -50,7 +48,7 @@ fn large(criterion: &mut Criterion) {
         .measurement_time(Duration::from_secs(20));
     for model in WorkloadModel::ALL {
         let instance = instance(model, 10_000, 5_000);
-        let problem = Problem::of(&instance);
+        let problem = instance.problem();
         group.bench_function(BenchmarkId::new("DEMT", model), |bencher| {
             bencher.iter(|| Algorithm::Demt.schedule(black_box(&problem), Shuffles::default()))
         });

@@ -1,8 +1,9 @@
 //! What must hold of every schedule from any source. Nothing here is shared with the code that
 //! makes them.
 
+use dfrs_moldable::Schedule;
+
 use crate::instance::MoldableInstance;
-use crate::schedule::Schedule;
 
 /// What rounding may differ by, as a part of the value.
 const ROUNDING: f64 = 1e-9;
@@ -199,9 +200,7 @@ fn overlaps(instance: &MoldableInstance, schedule: &Schedule) -> Vec<ScheduleVio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processors::ProcessorSet;
-    use crate::schedule::Placement;
-    use crate::task::Task;
+    use dfrs_moldable::{Placement, ProcessorSet, Task};
 
     fn instance() -> MoldableInstance {
         let mut instance = MoldableInstance::new(3).expect("a machine");

@@ -5,8 +5,7 @@ mod dense;
 mod program;
 mod simplex;
 
-use crate::dual::Estimate;
-use crate::problem::Problem;
+use dfrs_moldable::{Estimate, Problem};
 use program::LinearProgram;
 
 /// No schedule has a smaller sum of weight times completion time. O(n K) for each pivot of the

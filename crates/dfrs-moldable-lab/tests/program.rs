@@ -2,8 +2,9 @@
 
 mod common;
 
-use dfrs_moldable::workload::{WorkloadModel, generate};
-use dfrs_moldable::{Estimate, MoldableInstance, Problem, weighted_completion_bound};
+use dfrs_moldable::Estimate;
+use dfrs_moldable_lab::workload::{WorkloadModel, generate};
+use dfrs_moldable_lab::{MoldableInstance, weighted_completion_bound};
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, microlp, variable};
 use proptest::prelude::*;
 
@@ -56,7 +57,7 @@ fn is_solved(instance: &MoldableInstance) {
     if instance.tasks().is_empty() {
         return;
     }
-    let problem = Problem::of(instance);
+    let problem = instance.problem();
     let estimate = Estimate::of(&problem);
     let found = weighted_completion_bound(&problem, &estimate);
     let expected = solved(instance, estimate.guess, false);
@@ -90,7 +91,7 @@ fn bound_is_the_optimum_for_the_papers_workloads() {
 fn the_interval_before_the_first_makes_little_difference() {
     for model in WorkloadModel::ALL {
         let instance = generate(model, 40, 60, 2).expect("an instance");
-        let problem = Problem::of(&instance);
+        let problem = instance.problem();
         let estimate = Estimate::of(&problem);
         let found = weighted_completion_bound(&problem, &estimate);
         let papers = solved(&instance, estimate.guess, true);

@@ -1,7 +1,6 @@
 //! The smallest makespan and weighted completion of small instances, by branch and bound.
 
-use crate::problem::Problem;
-use crate::schedule::Criteria;
+use dfrs_moldable::{Criteria, Problem};
 
 /// What is minimised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

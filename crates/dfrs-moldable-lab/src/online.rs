@@ -1,8 +1,8 @@
 //! On-line scheduling by batches of released jobs (Section 2.2).
 
+use dfrs_moldable::{Problem, Schedule};
+
 use crate::instance::MoldableInstance;
-use crate::problem::Problem;
-use crate::schedule::Schedule;
 
 /// Schedules each task no earlier than its release: what has been released when the machine becomes
 /// free is one batch, scheduled as if it were everything; what is released meanwhile waits for the

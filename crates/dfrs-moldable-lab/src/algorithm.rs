@@ -3,16 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use dfrs_moldable::{Criteria, Estimate, Problem, Schedule};
 use thiserror::Error;
 
 use crate::comparators::{Order, gang, list_graham, sequential};
 use crate::demt::{Shuffles, demt, improved};
-use crate::dual::Estimate;
 use crate::instance::MoldableInstance;
 use crate::minsum::weighted_completion_bound;
 use crate::online::online;
-use crate::problem::Problem;
-use crate::schedule::{Criteria, Schedule};
 
 /// How to schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +112,7 @@ pub fn bounds(problem: &Problem) -> Criteria {
 /// there, and what each task takes alone after its release.
 #[must_use]
 pub fn online_bounds(instance: &MoldableInstance) -> Criteria {
-    let all = bounds(&Problem::of(instance));
+    let all = bounds(&instance.problem());
     let tasks = instance.tasks().iter().enumerate();
     let ends = tasks.map(|(place, task)| (place, task.release() + task.fastest().time));
     let alone = Criteria::of(|place| instance.tasks()[place].weight(), ends);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use dfrs_moldable::{Criteria, MAX_PROCESSORS, Problem, Schedule, Task};
 use thiserror::Error;
-
-use crate::task::{MAX_PROCESSORS, Task};
 
 /// The most tasks of an instance.
 pub const MAX_TASKS: usize = 1_000_000;
@@ -92,6 +91,23 @@ impl MoldableInstance {
     #[must_use]
     pub fn has_releases(&self) -> bool {
         self.tasks.iter().any(|task| task.release() > 0.0)
+    }
+
+    /// All tasks, whenever they are submitted.
+    #[must_use]
+    pub fn problem(&self) -> Problem<'_> {
+        Problem {
+            tasks: self.tasks.iter().collect(),
+            processors: self.processors,
+        }
+    }
+
+    /// Makespan and weighted completion of a schedule of these tasks. O(n).
+    #[must_use]
+    pub fn criteria(&self, schedule: &Schedule) -> Criteria {
+        let placements = schedule.placements.iter();
+        let ends = placements.map(|place| (place.task, place.end));
+        Criteria::of(|task| self.tasks[task].weight(), ends)
     }
 }
 

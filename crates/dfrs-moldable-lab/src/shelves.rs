@@ -1,4 +1,7 @@
-//! Two shelves, and what does not fit into them: from a split of the tasks to a schedule.
+//! Two shelves, and what does not fit into them: a schedule of at most 3/2 of a guess at the
+//! makespan that was accepted (G. Mounié, C. Rapine, D. Trystram: A 3/2-Approximation Algorithm for
+//! Scheduling Independent Monotonic Malleable Tasks, SIAM J. Computing 37(2), 2007; what the paper
+//! takes from its reference \[7\]).
 //!
 //! The first shelf has the time from 0 to the guess, the second that from the guess to 3/2 of it.
 //! Where the second shelf has too many tasks, some are moved to processors of their own for the
@@ -6,16 +9,14 @@
 
 use std::collections::BinaryHeap;
 
-use super::split::ShelfSplit;
-use crate::list::{Due, ListEntry};
-use crate::problem::Problem;
-use crate::processors::ProcessorSet;
-use crate::schedule::{Placement, Schedule};
-use crate::task::{Allotment, Task};
+use dfrs_moldable::list::Due;
+use dfrs_moldable::{
+    Allotment, Estimate, ListEntry, Placement, Problem, ProcessorSet, Schedule, Task,
+};
 
 /// Where each task is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shelves {
+pub struct Shelves {
     guess: f64,
     /// Tasks, or pairs of tasks one after the other, that have their processors to themselves.
     whole: Vec<Vec<ListEntry>>,
@@ -26,14 +27,16 @@ pub(super) struct Shelves {
 }
 
 impl Shelves {
-    /// The shelves of a split, rearranged until no rule applies. O(n^2) at worst, O(n)
-    /// rearrangements.
-    pub fn of(problem: &Problem, guess: f64, split: &ShelfSplit) -> Self {
+    /// The shelves for the guess of an estimate, from its split of the tasks and rearranged until
+    /// no rule applies. O(n m), and O(n^2) at worst for O(n) rearrangements.
+    #[must_use]
+    pub fn of(problem: &Problem, estimate: &Estimate) -> Self {
+        let guess = estimate.guess;
         let mut shelves = Self {
             guess,
             ..Self::default()
         };
-        for (task, is_first) in split.is_first.iter().enumerate() {
+        for (task, is_first) in estimate.first_shelf(problem).iter().enumerate() {
             let times = problem.tasks[task];
             let deadline = if *is_first { guess } else { guess / 2.0 };
             // A task of the second shelf has a time within half of the guess: the split ensured it.
@@ -55,7 +58,9 @@ impl Shelves {
         shelves
     }
 
-    /// All tasks, as the two lists of shelves and the small ones.
+    /// Every task with its allotment: those of the large shelf, those of the small shelf, then the
+    /// small tasks (the order of Section 4.1's first list algorithm).
+    #[must_use]
     pub fn entries(&self) -> Vec<ListEntry> {
         let whole = self.whole.iter().flatten();
         let shelves = whole.chain(&self.first).chain(&self.second);
@@ -143,7 +148,10 @@ impl Shelves {
         move |entry| entry.allotment.time <= limit
     }
 
-    /// The schedule; none if the tasks do not fit, which takes tasks that are not monotonic.
+    /// The schedule on so many processors, those of the problem. If all tasks are monotonic (more
+    /// processors are never slower and never do less work) there is one, and its makespan is at
+    /// most 3/2 of the guess.
+    #[must_use]
     pub fn schedule(&self, processors: u32) -> Option<Schedule> {
         let mut placements = Vec::new();
         // When each processor is free of the first shelf, and when the second begins on it.
