@@ -279,7 +279,7 @@ impl Slurm for Calls {
 
     fn extend_time(&mut self, job: u32, seconds: u32) -> Result<JobTimeLimit, SlurmError> {
         let mut before = bindings::dfrs_limit_t::default();
-        // SAFETY: fills the record, if it returns 0.
+        // SAFETY: fills the record.
         result(unsafe { bindings::dfrs_job_extend_time(job, seconds, &raw mut before) })?;
         let bindings::dfrs_limit_t { minutes, set_by } = before;
         Ok(JobTimeLimit { minutes, set_by })

@@ -215,6 +215,11 @@ fn nodes_are_those_of_slurm_conf() {
     ] {
         assert!(output.contains(part), "{part} is not in\n{output}");
     }
+    let cpus = ["--node-cpus", "8"];
+    fails(
+        &[&[dump.as_str(), "--slurm-conf", &conf][..], &cpus].concat(),
+        "leave out --node-cpus",
+    );
     let (given, _) = tries(&[dump.as_str(), "--slurm-conf", &conf, "--nodes", "3"]);
     assert!(given.contains("13 jobs on 3 nodes"), "{given}");
     fails(&[dump.as_str(), "--slurm-conf", "/no/such"], "/no/such");

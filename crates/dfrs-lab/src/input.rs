@@ -14,14 +14,14 @@ use dfrs_sim::Scheduler;
 pub use log_file::{LogFile, LogPurpose};
 pub use model::SwfModel;
 pub use site::SiteOptions;
-pub use source::{JournalFacts, LeftOutCount, ReplaySource};
+pub use source::{JournalFacts, LeftOutCount, LogJobs};
 
 /// Reads the jobs that all of these schedulers can start; there is at least one.
 ///
 /// # Errors
 ///
 /// One line: the file cannot be read or is no log, the machine is far too small, or no job is left.
-pub fn read(log: &LogFile, schedulers: &[Scheduler]) -> Result<ReplaySource, String> {
+pub fn read(log: &LogFile, schedulers: &[Scheduler]) -> Result<LogJobs, String> {
     let in_file = |error| format!("{}: {error}", log.file.display());
     let mut source = source::read_file(log)?;
     source

@@ -19,7 +19,7 @@ use dfrs_sim::trace::sacct::{Site, SiteGpus};
 use dfrs_sim::trace::{MAX_NODES, Trace};
 use dfrs_sim::{Batch, Cost, Estimates, MobilityShares, Scheduler, SimSettings};
 
-use crate::input::{self, LogFile, LogPurpose, ReplaySource, SiteOptions, SwfModel};
+use crate::input::{self, LogFile, LogJobs, LogPurpose, SiteOptions, SwfModel};
 use crate::policy_arg::PolicyArg;
 use crate::run_options::RunOptions;
 use schedule::ReplaySchedule;
@@ -98,7 +98,7 @@ impl ReplayOptions {
 
     /// Reads the jobs that the policies can start, and EASY on whole and on shared nodes, with which
     /// they are compared.
-    pub(crate) fn read(&self, log: &LogFile) -> Result<ReplaySource, String> {
+    pub(crate) fn read(&self, log: &LogFile) -> Result<LogJobs, String> {
         let mut schedulers = self.policies();
         schedulers.extend([Batch::Easy, Batch::EasyShared].map(Scheduler::Batch));
         input::read(log, &schedulers)
@@ -126,7 +126,7 @@ impl ReplayOptions {
     }
 
     /// What simulations of this source depend on.
-    pub(crate) fn settings(&self, source: &ReplaySource) -> SimSettings {
+    pub(crate) fn settings(&self, source: &LogJobs) -> SimSettings {
         let cost = |cost: Option<Cost>| cost.map(|cost| source.in_real_gigabytes(cost));
         SimSettings {
             park_cost: cost(self.run.park_cost),
@@ -139,7 +139,7 @@ impl ReplayOptions {
 
 /// Everything that the table and the page are made of.
 pub struct Replay {
-    source: ReplaySource,
+    source: LogJobs,
     /// The recorded schedule (where it is known), EASY, then the policies as they were requested.
     schedules: Vec<ReplaySchedule>,
     /// Position of what the others are compared with: as it was or, if that is not known, EASY.

@@ -19,7 +19,7 @@ use dfrs_sim::trace::sacct::{Site, SiteGpus};
 use dfrs_sim::{MobilityShares, Scheduler};
 use serde::Serialize;
 
-use crate::input::{LogFile, ReplaySource};
+use crate::input::{LogFile, LogJobs};
 use crate::replay::ReplayOptions;
 use groups::TrialGroup;
 use rows::TrialGroupRows;
@@ -86,7 +86,7 @@ impl TrialOptions {
 
 /// What the month was, and what it would have been.
 pub struct SiteTrial {
-    source: ReplaySource,
+    source: LogJobs,
     worlds: Worlds,
     groups: Vec<TrialGroupRows>,
     verdicts: Vec<TrialVerdict>,
@@ -105,6 +105,14 @@ impl SiteTrial {
             node_cpus: options.node_cpus,
             ..replay.file(file, strict)
         })?;
+        if options.node_cpus.is_some() && source.is_dump() {
+            return Err(format!(
+                "{}: is {}, of which --cpus-per-node or --slurm-conf says the CPUs of a node; leave out \
+                 --node-cpus",
+                file.display(),
+                source.kind
+            ));
+        }
         replay.draw(&replay.run.mobility, &mut source.trace);
         let on_top = |trace: &mut Trace| replay.draw(&options.mobility_on_top, trace);
         let settings = replay.settings(&source);

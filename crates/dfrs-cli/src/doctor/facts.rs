@@ -57,12 +57,12 @@ pub fn of(
 }
 
 /// Whether a plugin of DFRS keeps its jobs from Slurm's own loops. Slurm takes its name with and without
-/// what all names of such plugins begin with.
+/// what all names of such plugins begin with, but only as its file is written: it would not start with
+/// another case.
 pub fn is_withheld(settings: &SlurmSettings) -> bool {
     let names = ["burst_buffer/dfrs", "dfrs"];
-    names
-        .iter()
-        .any(|name| settings.lists("BurstBufferType", name))
+    let mut plugins = settings.get("BurstBufferType").split(',');
+    plugins.any(|plugin| names.contains(&plugin.trim()))
 }
 
 /// Of cgroup.conf, or of what slurmctld shows of it; what is not there is as Slurm takes it.
@@ -148,5 +148,22 @@ fn partition(record: &ScontrolRecord, nodes: Vec<usize>) -> SlurmPartition {
         has_preemption: !is("PreemptMode", "OFF"),
         grace_seconds: record.get("GraceTime").parse().unwrap_or(0),
         has_default_memory: has_default_memory(|key| record.get(key)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn burst_buffer_plugin_counts_only_as_its_file_is_written() {
+        let is = |plugins: &str| {
+            is_withheld(&SlurmSettings::of([(
+                "burstbuffertype",
+                plugins.to_owned(),
+            )]))
+        };
+        assert!(is("burst_buffer/dfrs") && is("dfrs") && is("burst_buffer/lua, dfrs"));
+        assert!(!is("burst_buffer/DFRS") && !is("Dfrs") && !is("burst_buffer/dfrs2") && !is(""));
     }
 }

@@ -4,7 +4,7 @@ mod accounting;
 mod journal;
 mod kind;
 mod left_out;
-mod replay_source;
+mod log_jobs;
 mod trace;
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -17,10 +17,10 @@ use crate::runs::progress;
 use kind::{SourceKind, kind};
 
 pub use left_out::LeftOutCount;
-pub use replay_source::{JournalFacts, ReplaySource};
+pub use log_jobs::{JournalFacts, LogJobs};
 
 /// Reads the file, which is opened once: there is nothing before the first line of a pipe.
-pub fn read_file(log: &LogFile) -> Result<ReplaySource, String> {
+pub fn read_file(log: &LogFile) -> Result<LogJobs, String> {
     let in_file = |error| format!("{}: {error}", log.file.display());
     let mut input = open_all(log.earlier, log.file)?;
     let kind = kind(&mut input).map_err(in_file)?;

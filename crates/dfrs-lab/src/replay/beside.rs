@@ -11,7 +11,7 @@ use dfrs_sim::trace::Trace;
 use dfrs_sim::{HeldByOthers, Scheduler, SimSettings, simulate_beside};
 
 use super::ReplayOptions;
-use crate::input::{self, LeftOutCount, LogFile, LogPurpose, ReplaySource};
+use crate::input::{self, LeftOutCount, LogFile, LogJobs, LogPurpose};
 use crate::show::{number, percent, significant};
 use crate::sim::beside::{UsedWithin, check_pair};
 use crate::sim::results;
@@ -81,7 +81,7 @@ fn policies(options: &ReplayOptions) -> Result<Vec<Policy>, String> {
 }
 
 /// What the jobs of the log held.
-fn held(log: &Path, source: &ReplaySource) -> Result<HeldByOthers, String> {
+fn held(log: &Path, source: &LogJobs) -> Result<HeldByOthers, String> {
     if !source.journal_facts.is_empty() {
         return Err(format!(
             "{}: is a journal, and --beside would count the time in which its jobs were paused as held; give a dump of sacct",
@@ -98,7 +98,7 @@ fn held(log: &Path, source: &ReplaySource) -> Result<HeldByOthers, String> {
 }
 
 /// CPUs of a node.
-fn whole_cpus(source: &ReplaySource) -> u32 {
+fn whole_cpus(source: &LogJobs) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -144,12 +144,7 @@ fn simulate_one(
 }
 
 /// What the log's jobs left, and what became of it under the first policy.
-fn sentence(
-    log: &Path,
-    source: &ReplaySource,
-    held: &HeldByOthers,
-    summaries: &[SimSummary],
-) -> String {
+fn sentence(log: &Path, source: &LogJobs, held: &HeldByOthers, summaries: &[SimSummary]) -> String {
     let (from, until) = held.window();
     let all = until.since(from).seconds() / 3600.0 * f64::from(source.nodes) * source.node_cpus;
     let idle = all * (1.0 - held.utilization()).max(0.0);
@@ -191,7 +186,7 @@ fn sentence(
 }
 
 /// What of the log is left out, and which part of the core-hours it had, as far as that is known.
-fn left_out(source: &ReplaySource) -> String {
+fn left_out(source: &LogJobs) -> String {
     let one = |one: &LeftOutCount| {
         let count = format!("{}: {}", one.why, number(one.count));
         match source.share_of_left_out(one) {

@@ -3,7 +3,7 @@
 use dfrs_sim::trace::TraceJob;
 
 use super::timeline::memory;
-use crate::input::ReplaySource;
+use crate::input::LogJobs;
 use crate::summary::{mean, quantile, sorted};
 
 /// A job is better or worse off if it is done more than so many seconds sooner or later than
@@ -92,7 +92,7 @@ pub struct Breakdown {
 }
 
 /// Breakdowns by CPUs, run time, memory and CPU use. Classes without jobs are left out.
-pub fn breakdowns(source: &ReplaySource) -> Vec<Breakdown> {
+pub fn breakdowns(source: &LogJobs) -> Vec<Breakdown> {
     let counts_cpus = source.node_cpus > 1.0;
     let cpus = |position: usize, _: &TraceJob| source.cpus[position];
     let runtime = |_: usize, job: &TraceJob| job.runtime.seconds();
@@ -162,7 +162,7 @@ pub fn breakdowns(source: &ReplaySource) -> Vec<Breakdown> {
 
 /// Parts jobs by a value: each class has those up to its limit, less those of the class before.
 fn breakdown(
-    source: &ReplaySource,
+    source: &LogJobs,
     title: &'static str,
     limits: &[(f64, &str)],
     value: impl Fn(usize, &TraceJob) -> f64,

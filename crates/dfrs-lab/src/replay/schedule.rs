@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 
 use super::ReplayOptions;
 use super::timeline::{TimeBinning, Timeline, TimelineBuilder};
-use crate::input::ReplaySource;
+use crate::input::LogJobs;
 use crate::runs::progress;
 
 /// What became of the jobs.
@@ -40,7 +40,7 @@ impl ReplaySchedule {
     fn new(
         name: String,
         scheduler: Option<Scheduler>,
-        source: &ReplaySource,
+        source: &LogJobs,
         outcome: SimOutcome,
         timeline: Timeline,
     ) -> Self {
@@ -84,7 +84,7 @@ pub(crate) fn stretches(trace: &Trace, records: &[JobRecord]) -> Vec<f64> {
 pub fn all(
     file: &Path,
     options: &ReplayOptions,
-    source: &ReplaySource,
+    source: &LogJobs,
 ) -> Result<Vec<ReplaySchedule>, String> {
     let wanted = vec![
         Scheduler::Batch(Batch::Easy),
@@ -99,7 +99,7 @@ pub fn schedules_with(
     mut wanted: Vec<Scheduler>,
     file: &Path,
     options: &ReplayOptions,
-    source: &ReplaySource,
+    source: &LogJobs,
 ) -> Result<Vec<ReplaySchedule>, String> {
     let cut = TimeBinning::of(&source.trace);
     let settings = options.settings(source);
@@ -156,7 +156,7 @@ pub fn schedules_with(
 fn summary(
     name: &str,
     scheduler: Option<&Scheduler>,
-    source: &ReplaySource,
+    source: &LogJobs,
     outcome: &SimOutcome,
 ) -> SimSummary {
     let of = |trace: &Trace| {
@@ -179,7 +179,7 @@ fn summary(
 
 fn simulate_one(
     scheduler: Scheduler,
-    source: &ReplaySource,
+    source: &LogJobs,
     cut: TimeBinning,
     settings: SimSettings,
     bar: &ProgressBar,

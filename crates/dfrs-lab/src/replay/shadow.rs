@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::schedule::{self, ReplaySchedule};
 use super::{PENALTY, ReplayOptions};
-use crate::input::{JournalFacts, LeftOutCount, LogFile, ReplaySource};
+use crate::input::{JournalFacts, LeftOutCount, LogFile, LogJobs};
 use crate::summary::{mean, quantile, sorted};
 
 /// Fewer jobs than these say nothing.
@@ -137,7 +137,7 @@ fn mobility(config: &Config) -> Mobility {
 }
 
 /// Swap of a node in the simulator's unit of memory.
-fn swap(config: &Config, source: &ReplaySource) -> Bytes {
+fn swap(config: &Config, source: &LogJobs) -> Bytes {
     let Some(memory) = source.node_memory.filter(|memory| *memory > 0.0) else {
         return Bytes::ZERO;
     };
@@ -150,7 +150,7 @@ fn swap(config: &Config, source: &ReplaySource) -> Bytes {
     Bytes(swap)
 }
 
-fn left_out(source: &ReplaySource) -> Vec<ShadowLeftOut> {
+fn left_out(source: &LogJobs) -> Vec<ShadowLeftOut> {
     let all = source.left_out.iter().cloned();
     let jobs = |one: LeftOutCount| ShadowLeftOut {
         why: one.why,
@@ -194,7 +194,7 @@ fn move_cost(config: &Config) -> Span {
     }
 }
 
-fn notes(config: &Config, source: ReplaySource) -> Vec<String> {
+fn notes(config: &Config, source: LogJobs) -> Vec<String> {
     let mobility = mobility(config);
     let can = match mobility {
         Mobility::Never => "no job is paused or moved".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::Replay;
 use super::compare::Shift;
-use crate::input::ReplaySource;
+use crate::input::LogJobs;
 use crate::show::{aligned, duration, number, percent, sentence};
 use crate::summary::{mean, quantile, share, sorted};
 
@@ -49,7 +49,7 @@ pub fn table(replay: &Replay) -> String {
 }
 
 /// What is replayed, in a line without its end.
-pub(crate) fn heading(source: &ReplaySource) -> String {
+pub(crate) fn heading(source: &LogJobs) -> String {
     let first = source.first();
     format!(
         "{}: {} jobs on {} nodes, submitted from {} to {}",
@@ -62,7 +62,7 @@ pub(crate) fn heading(source: &ReplaySource) -> String {
 }
 
 /// What the numbers of all schedules do not have in them, a line each.
-pub(crate) fn cautions(source: &ReplaySource) -> String {
+pub(crate) fn cautions(source: &LogJobs) -> String {
     let left_out = source.summary_of_left_out().map(|text| sentence(&text));
     let lines = left_out.iter().chain(&source.not_simulated);
     lines

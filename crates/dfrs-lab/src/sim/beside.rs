@@ -6,7 +6,7 @@ use dfrs_sim::metrics::{SimSummary, Utilization, UtilizationStep};
 use dfrs_sim::trace::NODE_CPUS;
 use dfrs_sim::{Batch, HeldByOthers, Scheduler, SimSettings};
 
-use crate::input::{self, LogFile, ReplaySource, SiteOptions};
+use crate::input::{self, LogFile, LogJobs, SiteOptions};
 
 /// Reads the others' jobs and runs them alone; also returns what users should know, a line each.
 /// The trace and the policies are what is to run beside them; the options are those of dumps, of which one file has
@@ -18,7 +18,7 @@ use crate::input::{self, LogFile, ReplaySource, SiteOptions};
 pub fn read(
     log: &LogFile,
     settings: &SimSettings,
-    (own, policies): (&ReplaySource, &[Scheduler]),
+    (own, policies): (&LogJobs, &[Scheduler]),
     site: &SiteOptions,
 ) -> Result<(HeldByOthers, String), String> {
     let easy = Scheduler::Batch(Batch::EasyShared);
@@ -47,7 +47,7 @@ pub fn read(
 ///
 /// One line without the file's name.
 pub(crate) fn check_pair(
-    files: [&ReplaySource; 2],
+    files: [&LogJobs; 2],
     site: &SiteOptions,
     other: &str,
 ) -> Result<(), String> {

@@ -9,7 +9,7 @@ use dfrs_sim::trace::Trace;
 
 use super::file::Study;
 use super::options::StudyOptions;
-use crate::input::{self, LogFile, LogPurpose, ReplaySource, SwfModel};
+use crate::input::{self, LogFile, LogJobs, LogPurpose, SwfModel};
 use crate::runs::digest;
 use crate::weeks;
 
@@ -114,7 +114,7 @@ impl TraceRef<'_> {
 pub struct TraceFiles(BTreeMap<String, ReadTrace>);
 
 struct ReadTrace {
-    input: ReplaySource,
+    input: LogJobs,
     weeks: Vec<Trace>,
     digest: String,
 }

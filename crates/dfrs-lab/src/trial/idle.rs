@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::groups::TrialGroup;
 use super::worlds::OnTop;
-use crate::input::ReplaySource;
+use crate::input::LogJobs;
 
 /// CPU while jobs were submitted: from the first submission to the last.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,11 +23,7 @@ pub struct IdleCpu {
 }
 
 /// What these schedules leave idle; none if all jobs were submitted at once.
-pub fn of(
-    source: &ReplaySource,
-    backfill: &[JobRecord],
-    on_top: Option<&OnTop>,
-) -> Option<IdleCpu> {
+pub fn of(source: &LogJobs, backfill: &[JobRecord], on_top: Option<&OnTop>) -> Option<IdleCpu> {
     let length = source.last().since(source.first());
     let all = f64::from(source.nodes) * length.seconds();
     if all <= 0.0 {
@@ -58,7 +54,7 @@ fn held_nodes(job: &TraceJob) -> f64 {
 }
 
 /// How long the job was there while jobs were submitted.
-fn within(source: &ReplaySource, record: &JobRecord) -> Span {
+fn within(source: &LogJobs, record: &JobRecord) -> Span {
     let (start, finish) = (
         record.start.max(source.first()),
         record.finish.min(source.last()),

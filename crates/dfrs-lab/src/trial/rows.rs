@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::groups::TrialGroup;
 use super::worlds::{TrialWorld, Worlds};
-use crate::input::ReplaySource;
+use crate::input::LogJobs;
 use crate::replay::compare::Shift;
 use crate::summary::{mean, quantile, share, sorted};
 
@@ -61,7 +61,7 @@ pub struct TrialShift {
 }
 
 /// Rows of each kind that has jobs.
-pub fn all(source: &ReplaySource, worlds: &Worlds) -> Vec<TrialGroupRows> {
+pub fn all(source: &LogJobs, worlds: &Worlds) -> Vec<TrialGroupRows> {
     let every = TrialGroup::EVERY.into_iter();
     let with_jobs = every.filter_map(|group| {
         let jobs = group.jobs(&source.trace);
@@ -71,7 +71,7 @@ pub fn all(source: &ReplaySource, worlds: &Worlds) -> Vec<TrialGroupRows> {
 }
 
 fn of_group(
-    source: &ReplaySource,
+    source: &LogJobs,
     worlds: &Worlds,
     group: TrialGroup,
     jobs: &[usize],

@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 
 use super::groups::TrialGroup;
 use super::idle::{self, IdleCpu};
-use crate::input::ReplaySource;
+use crate::input::LogJobs;
 use crate::replay::schedule;
 use crate::runs::progress;
 use crate::sim::beside::UsedWithin;
@@ -62,7 +62,7 @@ pub struct Worlds {
 
 /// What all simulations of a trial share.
 struct TrialRun<'a> {
-    source: &'a ReplaySource,
+    source: &'a LogJobs,
     policy: &'a Policy,
     settings: SimSettings,
     draw_on_top: &'a DrawMobility<'a>,
@@ -80,7 +80,7 @@ pub type DrawMobility<'a> = dyn Fn(&mut Trace) + Sync + 'a;
 /// One line, if a simulation does not come to its end.
 pub fn simulate(
     file: &Path,
-    source: &ReplaySource,
+    source: &LogJobs,
     (policy, settings): (&Policy, SimSettings),
     draw_on_top: &DrawMobility,
 ) -> Result<Worlds, String> {
@@ -208,18 +208,18 @@ mod tests {
         small,30,1,0.25,0.1,7000,7200\n\
         brief,7300,1,0.5,0.1,60,600\n";
 
-    fn source(text: &str) -> ReplaySource {
+    fn source(text: &str) -> LogJobs {
         let trace = read(text.as_bytes(), Model::Processors, true).expect("a trace");
-        ReplaySource {
+        LogJobs {
             nodes: 2,
             node_cpus: 1.0,
             cpus: vec![1.0; trace.trace.jobs.len()],
             trace: trace.trace,
-            ..ReplaySource::default()
+            ..LogJobs::default()
         }
     }
 
-    fn worlds(source: &ReplaySource) -> Worlds {
+    fn worlds(source: &LogJobs) -> Worlds {
         let policy: Policy = DEFAULT_POLICY.parse().expect("a policy");
         simulate(
             Path::new("jobs"),

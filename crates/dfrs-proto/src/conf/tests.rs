@@ -371,11 +371,13 @@ prop_compose! {
         run_time_hint in prop_oneof![Just(RunTimeHint::Nothing), Just(RunTimeHint::Limits)],
         load_ceiling in prop::option::of(100..=1000u32),
         least_yield in prop::option::of(1..=100u32),
+        moves_per_hour in prop::option::of(1..=3600u32),
     ) -> Policy {
         let mut policy = policy;
         policy.settings.keep_equal_jobs = true;
         policy.settings.period = Span::from_seconds(period);
         policy.settings.penalty = Span::from_seconds(move_cost);
+        policy.settings.budget.moves_per_job = moves_per_hour;
         policy.settings.run_time_hint = run_time_hint;
         policy.settings.load_ceiling = load_ceiling.map(LoadCeiling::from_percent);
         policy.settings.parallel_least_yield = least_yield.map(LeastYield);
@@ -384,7 +386,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// All that keys can set: the compiler asks for a new one.
+    /// All that keys can set. The compiler asks for a new field, but not for one of a policy or a
+    /// partition.
     fn any_config()(
         policy in any_policy(),
         mode in prop_oneof![Just(Mode::Off), Just(Mode::Shadow), Just(Mode::Full)],
@@ -425,11 +428,15 @@ prop_compose! {
     }
 }
 
-/// All keys that have a value, in capitals, on one line.
-fn in_capitals<Of>(keys: &[&Key<Of>], of: &Of) -> String {
-    let pairs = keys.iter().filter_map(|key| {
+/// All keys that have a value, each second one in capitals and the others in small type, on one line.
+fn in_another_case<Of>(keys: &[&Key<Of>], of: &Of) -> String {
+    let pairs = keys.iter().enumerate().filter_map(|(index, key)| {
         let value = (key.show)(of)?;
-        Some(format!("{}={value}", key.name.to_uppercase()))
+        let name = match index % 2 {
+            0 => key.name.to_uppercase(),
+            _ => key.name.to_lowercase(),
+        };
+        Some(format!("{name}={value}"))
     });
     Vec::from_iter(pairs).join(" ")
 }
@@ -443,9 +450,9 @@ proptest! {
 
     #[test]
     fn every_key_is_read_in_any_case_and_all_stand_on_a_line(config in any_config()) {
-        let mut text = in_capitals(keys::GLOBAL_KEYS, &config);
+        let mut text = in_another_case(keys::GLOBAL_KEYS, &config);
         for partition in &config.partitions {
-            text = format!("{text}\n{}", in_capitals(keys::PARTITION_KEYS, partition));
+            text = format!("{text}\n{}", in_another_case(keys::PARTITION_KEYS, partition));
         }
         prop_assert_eq!(Config::parse(&text, "dfrs.conf"), Ok(config), "written as:\n{}", text);
     }

@@ -25,11 +25,13 @@ impl Life {
     /// Whether it was warned in the run that is over, if one is.
     #[must_use]
     pub fn warning(&self) -> Warning {
-        match self.phase {
-            _ if self.is_warned => Warning::Sent,
-            LifePhase::Warned(_) => Warning::Sent,
-            _ if self.phase.rules().after_leaving().is_some() => Warning::Doubtful,
-            _ => Warning::None,
+        let phase = self.phase.rules();
+        if self.is_warned || phase.was_warned() {
+            Warning::Sent
+        } else if phase.after_leaving().is_some() {
+            Warning::Doubtful
+        } else {
+            Warning::None
         }
     }
 

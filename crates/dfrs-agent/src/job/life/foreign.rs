@@ -6,8 +6,9 @@ use super::event::{JobContext, LifeEvent};
 use super::journal::{JournalPlace, JournalState};
 use super::parking::stop_forgotten;
 use super::phase::{LifePhase, Phase};
+use super::reason::WaitFacts;
 use super::requeued::lost;
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
@@ -23,8 +24,12 @@ impl Phase for ForeignPhase {
             course: PhaseCourse::Settled,
             place: PhasePlace::Operators,
             freezing: Freezing::Never,
-            pause: PauseCount::None,
+            pause: PauseEffect::None,
         }
+    }
+
+    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
+        None
     }
 
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {

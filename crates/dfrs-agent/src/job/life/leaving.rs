@@ -10,9 +10,10 @@ use super::foreign::suspended;
 use super::journal::{JournalPlace, JournalState};
 use super::phase::{LifePhase, Phase};
 use super::planned;
+use super::reason::WaitFacts;
 use super::requeued::{Requeued, lost, start_forgotten};
 use super::step::{LifeStep, ParkStatus, StepResult, has_passed};
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
 use crate::job::placement::NamedPlacement;
@@ -63,8 +64,12 @@ impl Phase for LeavingPhase {
             course: PhaseCourse::Leaving,
             place: PhasePlace::Used,
             freezing: Freezing::Never,
-            pause: PauseCount::AsBefore,
+            pause: PauseEffect::AsBefore,
         }
+    }
+
+    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
+        None
     }
 
     fn next_step(&self, context: &JobContext, _: ParkStatus) -> Option<LifeStep> {
@@ -122,8 +127,16 @@ impl Phase for Warned {
             course: PhaseCourse::Leaving,
             place: PhasePlace::Used,
             freezing: Freezing::Never,
-            pause: PauseCount::AsBefore,
+            pause: PauseEffect::AsBefore,
         }
+    }
+
+    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
+        None
+    }
+
+    fn was_warned(&self) -> bool {
+        true
     }
 
     fn next_step(&self, context: &JobContext, _: ParkStatus) -> Option<LifeStep> {

@@ -20,7 +20,7 @@ use super::reason::WaitFacts;
 use super::requeued::lost;
 use super::room::fits_again;
 use super::step::{LifeStep, ParkStatus, StepResult};
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::job::placement::NamedPlacement;
@@ -80,7 +80,7 @@ impl Phase for Parked {
             course: PhaseCourse::Settled,
             place: PhasePlace::Released,
             freezing: Freezing::Always,
-            pause: PauseCount::Paused,
+            pause: PauseEffect::Paused,
         }
     }
 

@@ -15,7 +15,7 @@ use super::planned;
 use super::reason::WaitFacts;
 use super::requeued::{lost, start_forgotten};
 use super::step::{LifeStep, ParkStatus, STUCK, StepResult, TOO_SLOW, has_passed};
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::Unparking;
 use crate::job::placement::NamedPlacement;
@@ -54,7 +54,7 @@ impl Phase for ParkingPhase {
             course: PhaseCourse::Leaving,
             place: PhasePlace::Used,
             freezing: Freezing::Always,
-            pause: PauseCount::AsBefore,
+            pause: PauseEffect::AsBefore,
         }
     }
 

@@ -3,16 +3,16 @@
 use dfrs_core::{Pauses, Time};
 
 use super::phase::LifePhase;
-use super::traits::PauseCount;
+use super::traits::PauseEffect;
 
 /// The job is in this phase from `now` on. A job that an operator suspends, or that restarts, has
 /// not been paused.
 pub(super) fn follow(pauses: &mut Pauses, phase: &LifePhase, now: Time) {
     match phase.rules().traits().pause {
-        PauseCount::Paused => pauses.begin(now),
-        PauseCount::Over => pauses.end(now),
-        PauseCount::None => *pauses = Pauses::default(),
-        PauseCount::AsBefore => {}
+        PauseEffect::Paused => pauses.begin(now),
+        PauseEffect::Over => pauses.end(now),
+        PauseEffect::None => *pauses = Pauses::default(),
+        PauseEffect::AsBefore => {}
     }
 }
 

@@ -34,16 +34,14 @@ pub(super) trait Phase {
         None
     }
 
-    /// What the core shall see of a job that may start; `None`: it is not DFRS's to decide about.
+    /// What the core shall see of the job; `None`: it is not DFRS's to decide about.
     fn planned(&self, context: &JobContext) -> Option<JobState>;
 
     /// Where the journal, which has said `before` of it, shall have the job.
     fn journal_place(&self, job: &ObservedJob, before: &JournalState) -> JournalPlace<'_>;
 
     /// What squeue shows as its reason; `None`: Slurm's own.
-    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
-        None
-    }
+    fn reason(&self, waits: &WaitFacts) -> Option<String>;
 
     /// What is under way, and where, for the log.
     fn under_way_text(&self, _last_place: &NamedPlacement) -> String {
@@ -53,6 +51,11 @@ pub(super) trait Phase {
     /// What the job does after it has given up its place by checkpoint and requeue, if it does.
     fn after_leaving(&self) -> Option<&Next> {
         None
+    }
+
+    /// Whether it has its warning in this run.
+    fn was_warned(&self) -> bool {
+        false
     }
 
     /// Whether it waits for memory on one of these nodes.

@@ -11,7 +11,7 @@ use super::phase::{LifePhase, Phase};
 use super::reason::WaitFacts;
 use super::starting::Starting;
 use super::step::{LifeStep, ParkStatus, StepResult};
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::waiting::taken_by_others;
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -31,7 +31,7 @@ impl Phase for Requeued {
             course: PhaseCourse::Leaving,
             place: PhasePlace::Queue,
             freezing: Freezing::Never,
-            pause: PauseCount::Paused,
+            pause: PauseEffect::Paused,
         }
     }
 

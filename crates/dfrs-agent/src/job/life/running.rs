@@ -9,8 +9,9 @@ use super::leaving::{LeavingPhase, Next};
 use super::parking::ParkingPhase;
 use super::phase::{LifePhase, Phase};
 use super::planned;
+use super::reason::WaitFacts;
 use super::requeued::{lost, start_forgotten};
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
 use crate::job::placement::NamedPlacement;
@@ -26,8 +27,12 @@ impl Phase for RunningPhase {
             course: PhaseCourse::Settled,
             place: PhasePlace::Used,
             freezing: Freezing::Never,
-            pause: PauseCount::Over,
+            pause: PauseEffect::Over,
         }
+    }
+
+    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
+        None
     }
 
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {

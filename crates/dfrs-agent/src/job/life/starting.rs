@@ -12,7 +12,7 @@ use super::reason::WaitFacts;
 use super::requeued::start_forgotten;
 use super::room::has_room;
 use super::step::{LifeStep, NO_ROOM, ParkStatus, ROOM_TIMEOUT, StepResult, has_passed};
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::{LifeTransition, RETRY_AFTER};
 use super::waiting::taken_by_others;
 use crate::job::placement::{NamedPlacement, NodeTasks};
@@ -39,7 +39,7 @@ impl Phase for Starting {
             course: PhaseCourse::Arriving,
             place: PhasePlace::Queue,
             freezing: Freezing::Never,
-            pause: PauseCount::AsBefore,
+            pause: PauseEffect::AsBefore,
         }
     }
 

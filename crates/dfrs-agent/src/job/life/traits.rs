@@ -1,5 +1,5 @@
-//! What each phase is like. A phase declares it once, in its file, and all that is asked about
-//! phases follows from it here: a new phase needs no line in what asks.
+//! What each phase is like. A phase declares it once, in its file, and what is asked of all phases
+//! follows from it here: a new phase needs no line in what asks.
 
 use super::Life;
 use crate::slurm::records::{ObservedJob, ObservedPlace};
@@ -15,7 +15,7 @@ pub(super) struct PhaseTraits {
     /// Whether its nodes keep it frozen.
     pub(super) freezing: Freezing,
     /// What the phase is for the pauses of the job.
-    pub(super) pause: PauseCount,
+    pub(super) pause: PauseEffect,
 }
 
 /// What is under way for a job.
@@ -34,9 +34,10 @@ pub(super) enum PhaseCourse {
 pub(super) enum PhasePlace {
     /// It is in the queue.
     Queue,
-    /// It has a place, with its memory, and uses it.
+    /// It has a place, with its memory, for DFRS's use.
     Used,
-    /// It has its nodes, but its memory there is free for others until it is back.
+    /// It has its nodes, and gave its memory there back to Slurm's accounting, which has it again
+    /// only when it comes back.
     Released,
     /// It has a place, with its memory, and an operator suspended it there.
     Operators,
@@ -55,14 +56,14 @@ pub(super) enum Freezing {
 
 /// What a phase is for the pauses of a job, so that a site can say for how long one may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PauseCount {
+pub(super) enum PauseEffect {
     /// A pause begins, or goes on.
     Paused,
     /// A pause is over.
     Over,
     /// What was goes on.
     AsBefore,
-    /// There was none: an operator suspended the job, or it restarts.
+    /// There is none: the job did not start yet, or restarts, or an operator suspended it.
     None,
 }
 
@@ -129,7 +130,7 @@ impl Life {
     /// Whether it gave up its place by a checkpoint, and nothing is planned for it.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.is_waiting() && self.traits().pause == PauseCount::Paused
+        self.is_waiting() && self.traits().pause == PauseEffect::Paused
     }
 
     /// Whether it is being parked.
@@ -257,6 +258,18 @@ mod tests {
         assert_eq!(
             phases(Life::is_waiting),
             "waiting, paused after its checkpoint"
+        );
+        assert_eq!(
+            phases(Life::needs_park_confirmation),
+            "being parked, parked"
+        );
+        assert_eq!(
+            phases(|life| life.phase.rules().was_warned()),
+            "writing its checkpoint"
+        );
+        assert_eq!(
+            phases(|life| life.phase.rules().after_leaving().is_some()),
+            "to give up its place, writing its checkpoint, being requeued"
         );
         assert_eq!(phases(Life::is_running), "running");
         assert_eq!(phases(Life::is_starting), "starting");

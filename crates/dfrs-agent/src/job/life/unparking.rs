@@ -14,7 +14,7 @@ use super::reason::WaitFacts;
 use super::requeued::lost;
 use super::room::fits_again;
 use super::step::{LifeStep, NO_ROOM, ParkStatus, ROOM_TIMEOUT, StepResult, has_passed};
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::{LifeTransition, RETRY_AFTER};
 use crate::job::placement::NamedPlacement;
 use crate::job::reservations::is_reserved;
@@ -59,7 +59,7 @@ impl Phase for Unparking {
             course: PhaseCourse::Arriving,
             place: PhasePlace::Released,
             freezing: Freezing::UntilCounted,
-            pause: PauseCount::AsBefore,
+            pause: PauseEffect::AsBefore,
         }
     }
 

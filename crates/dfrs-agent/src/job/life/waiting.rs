@@ -8,7 +8,7 @@ use super::journal::{JournalPlace, JournalState};
 use super::phase::{LifePhase, Phase};
 use super::reason::WaitFacts;
 use super::starting::Starting;
-use super::traits::{Freezing, PauseCount, PhaseCourse, PhasePlace, PhaseTraits};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use crate::job::placement::NamedPlacement;
 use crate::slurm::records::{ObservedJob, ObservedState};
@@ -23,7 +23,7 @@ impl Phase for WaitingPhase {
             course: PhaseCourse::Settled,
             place: PhasePlace::Queue,
             freezing: Freezing::Never,
-            pause: PauseCount::None,
+            pause: PauseEffect::None,
         }
     }
 
@@ -59,7 +59,7 @@ impl Phase for PausedPhase {
             course: PhaseCourse::Settled,
             place: PhasePlace::Queue,
             freezing: Freezing::Never,
-            pause: PauseCount::Paused,
+            pause: PauseEffect::Paused,
         }
     }
 

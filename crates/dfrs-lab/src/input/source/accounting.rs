@@ -8,12 +8,12 @@ use dfrs_sim::trace::sacct::{
     Assumed, CpuRule, Dump, LeftOut, MemoryRule, Rules, Site, SiteTrace, read_dump, to_trace,
 };
 
-use super::replay_source::{DUMP_KIND, ReplaySource, recorded};
+use super::log_jobs::{DUMP_KIND, LogJobs, recorded};
 use crate::input::log_file::{LogFile, LogPurpose};
 use crate::show::{TimeBase, of_jobs, percent, sentence_about, significant};
 
 /// The dump, as jobs with a task on each node that they had.
-pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, String> {
+pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<LogJobs, String> {
     let file = log.file;
     let site = log.site.site(log.nodes)?;
     let rules = log.site.rules();
@@ -35,7 +35,7 @@ pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, S
             (Some((taken.by_cpus, all_cpus)), taken.capped)
         }
     };
-    let mut source = ReplaySource {
+    let mut source = LogJobs {
         kind: DUMP_KIND,
         batch_unit: "CPUs, wherever they are free (a job's memory counts as the CPUs that go with it)",
         batch,
@@ -52,7 +52,7 @@ pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, S
         },
         capped,
         assumed,
-        ..ReplaySource::default()
+        ..LogJobs::default()
     };
     source.note(file, too_many);
     for caution in cautions(&dump, &taken.assumed, jobs) {

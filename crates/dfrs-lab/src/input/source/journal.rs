@@ -13,7 +13,7 @@ use dfrs_proto::journal::{EventKind, JobOutcome, JournalEvent, PlatformNode};
 use dfrs_sim::JobRecord;
 use dfrs_sim::trace::{MAX_NODES, MAX_TASKS, NODE_CPU, NODE_MEMORY, Trace, TraceJob};
 
-use super::replay_source::{JournalFacts, ReplaySource};
+use super::log_jobs::{JournalFacts, LogJobs};
 use crate::input::log_file::LogFile;
 use crate::show::{TimeBase, number, sentence_about};
 use gpus::{JournalGpus, has_others};
@@ -22,7 +22,7 @@ use job::JournalJob;
 /// Times of live journals are UNIX seconds; no simulated one lasts until 1990.
 const LIVE_FROM: f64 = 631_152_000.0;
 
-pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, String> {
+pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<LogJobs, String> {
     let mut lives = JournalJobs::default();
     let mut reader = JournalReader::new(input);
     for event in &mut reader {
@@ -162,12 +162,7 @@ impl JournalJobs {
             .ok_or_else(|| "an event is about a job that was not submitted".into())
     }
 
-    fn into_source(
-        self,
-        log: &LogFile,
-        shape: &NodeShape,
-        nodes: u32,
-    ) -> Result<ReplaySource, String> {
+    fn into_source(self, log: &LogFile, shape: &NodeShape, nodes: u32) -> Result<LogJobs, String> {
         let mut jobs: Vec<(TraceJob, u32, JobRecord, JournalFacts)> = Vec::new();
         let (mut unfinished, mut never_ran, mut unseen, mut measured) = (0, 0, 0, 0);
         let mut with_other_devices = 0;
@@ -214,7 +209,7 @@ impl JournalJobs {
         if whole_cpus > 1 {
             trace.count_cpus(whole_cpus);
         }
-        let mut source = ReplaySource {
+        let mut source = LogJobs {
             kind: "a journal of slurm-dfrs",
             batch: Some((
                 Trace {
@@ -249,7 +244,7 @@ impl JournalJobs {
             } else {
                 TimeBase::SinceStart
             },
-            ..ReplaySource::default()
+            ..LogJobs::default()
         };
         if !shape.alike {
             source.assumed.push(format!(

@@ -1,8 +1,8 @@
-//! What of a file is not replayed, and how much that is.
+//! What of a file is not simulated, and how much that is.
 
 use crate::show::{number, percent};
 
-/// What is not replayed.
+/// What is not simulated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOutCount {
     /// What it is, in the plural.
@@ -18,8 +18,8 @@ pub fn core_seconds(left_out: &[LeftOutCount]) -> f64 {
     left_out.iter().filter_map(|one| one.core_seconds).sum()
 }
 
-/// How many of the jobs that ran and ended are not replayed, and which part of the work they were; none if
-/// there are none. `kept`: the jobs that are replayed, and the time of their CPUs in seconds.
+/// How many of the jobs that ran and ended are not simulated, and which part of the work they were; none if
+/// there are none. `kept`: the jobs that are simulated, and the time of their CPUs in seconds.
 pub fn summary(left_out: &[LeftOutCount], kept: (usize, f64)) -> Option<String> {
     let ran = || left_out.iter().filter(|one| one.core_seconds.is_some());
     let jobs: usize = ran().map(|one| one.count).sum();

@@ -5,13 +5,13 @@ use std::io::BufRead;
 use dfrs_sim::trace::{self, TraceError, TraceJob};
 
 use super::kind::OR_A_DUMP;
-use super::replay_source::{ReplaySource, recorded};
+use super::log_jobs::{LogJobs, recorded};
 use crate::input::log_file::{LogFile, LogPurpose};
 use crate::input::model::SwfModel;
 use crate::show::number;
 
 /// A trace whose jobs are the same to all schedulers.
-pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, String> {
+pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<LogJobs, String> {
     let reading = trace::read(input, log.model.into(), log.strict)
         .map_err(|error| error_text(&error, log.purpose))?;
     let trace = reading.trace;
@@ -26,7 +26,7 @@ pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, S
         SwfModel::Hpc2n if as_it_was.is_some() => (2.0, |job| 2.0 * job.nodes_needed()),
         _ => (1.0, |job| f64::from(job.tasks)),
     };
-    let mut source = ReplaySource {
+    let mut source = LogJobs {
         kind: "a trace (SWF or CSV)",
         batch_unit: "nodes, one for each task",
         nodes,
@@ -34,7 +34,7 @@ pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<ReplaySource, S
         cpus: trace.jobs.iter().map(had).collect(),
         as_it_was,
         trace,
-        ..ReplaySource::default()
+        ..LogJobs::default()
     };
     let jobs = &source.trace.jobs;
     let started = jobs.iter().filter(|job| job.waited.is_some()).count();

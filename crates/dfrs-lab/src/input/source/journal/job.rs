@@ -4,7 +4,7 @@ use dfrs_core::{NodeIndex, Progress, Rate, Span, Time, Yield};
 use dfrs_proto::devices::DevicesByKind;
 use dfrs_sim::JobRecord;
 
-use crate::input::source::replay_source::JournalFacts;
+use crate::input::source::log_jobs::JournalFacts;
 
 /// What a job did so far.
 pub struct JournalJob {

@@ -49,7 +49,7 @@ pub fn recorded(purpose: LogPurpose, trace: &Trace) -> Option<(String, Vec<JobRe
 
 /// The jobs of a file that are simulated, and what it says of them besides.
 #[derive(Default)]
-pub struct ReplaySource {
+pub struct LogJobs {
     /// What the file is, for people.
     pub kind: &'static str,
     /// The jobs as DFRS and batch schedulers that share nodes get them.
@@ -86,7 +86,7 @@ pub struct ReplaySource {
     pub warnings: String,
 }
 
-impl ReplaySource {
+impl LogJobs {
     /// Whether the file is a dump of sacct.
     pub fn is_dump(&self) -> bool {
         self.kind == DUMP_KIND
