@@ -95,29 +95,30 @@ def jobs_a_node(options):
     return -(-options["running"] // options["nodes"])
 
 
+def mixture(options, slots, count):
+    """How many of so many jobs are of the other partition, and the shapes of the rest."""
+    return (count // 3, shapes.with_devices(slots)) if options["mixed"] else (0, slots)
+
+
 def full(controller, events, options, per_node, queued, memory=1):
     """Before the steady state: so many running jobs on each node, which leave no CPUs and need that part of its memory,
     and a queue."""
     phase = Phase("full")
     watch = Watch(phase, controller, events)
     # Jobs of another partition hold their nodes before DFRS fills what they leave.
-    others = per_node * options["nodes"] // 3 if options["mixed"] else 0
-    slots = [shapes.slot(per_node, memory)] * 20
+    others, own = mixture(options, [shapes.slot(per_node, memory)] * 20, per_node * options["nodes"])
     if others:
-        load.submit_all(load.names("running-other", shapes.others(slots)), others)
+        load.submit_all(load.names("running-other", shapes.others(own)), others)
         wait_for_starts(events, "running", others, watch, options["seconds"])
-    running = load.names("running", shapes.with_devices(slots) if options["mixed"] else slots)
-    load.submit_all(running, per_node * options["nodes"] - others)
+    load.submit_all(load.names("running", own), per_node * options["nodes"] - others)
     end = wait_for_starts(events, "running", per_node * options["nodes"], watch, options["seconds"])
     started = events.started("running").values()
     phase.timeline(started, watch.begin)
     phase.figure("started", len(started), "")
     phase.figure("last start", max(started, default=watch.begin) - watch.begin, "s")
-    slots = shapes.slots(per_node, memory)
-    others = queued // 3 if options["mixed"] else 0
-    calls = load.submit_all(load.names("waiting-other", shapes.others(slots)), others)
-    waiting = load.names("waiting", shapes.with_devices(slots) if options["mixed"] else slots)
-    phase.spread("sbatch of the queue", calls + load.submit_all(waiting, queued - others))
+    others, own = mixture(options, shapes.slots(per_node, memory), queued)
+    calls = load.submit_all(load.names("waiting-other", shapes.others(own)), others)
+    phase.spread("sbatch of the queue", calls + load.submit_all(load.names("waiting", own), queued - others))
     settle(events, watch, options["seconds"])
     watch.stop()
     phase.check("the cluster is full", len(started) == per_node * options["nodes"],
