@@ -1,16 +1,18 @@
 //! The flight recorder's files in StateSaveLocation.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dfrs_agent::publish::recorder::{Occasion, Recorder};
+use dfrs_core::DecisionRecord;
 
 /// A user that makes this file requests a record of the next decision.
 const REQUEST: &str = "dfrs_record";
 /// The last decision that was requested, and the last plan that was dropped.
-const ASKED: &str = "dfrs_recorded.txt";
-const DROPPED: &str = "dfrs_dropped.txt";
+const ASKED: &str = "dfrs_recorded.json";
+const DROPPED: &str = "dfrs_dropped.json";
 /// Plans that are dropped again and again are recorded only so often.
 const INTERVAL: Duration = Duration::from_secs(60);
 
@@ -32,10 +34,12 @@ impl Files {
         }
     }
 
-    fn write(&self, name: &str, scenario: &str) -> Result<Option<String>, String> {
+    fn write(&self, name: &str, record: &DecisionRecord<'_>) -> Result<Option<String>, String> {
         let path = self.directory.join(name);
         let new = path.with_extension("new");
-        fs::write(&new, scenario)
+        serde_json::to_vec(record)
+            .map_err(io::Error::other)
+            .and_then(|json| fs::write(&new, json))
             .and_then(|()| fs::rename(&new, &path))
             .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Some(path.display().to_string()))
@@ -47,19 +51,23 @@ impl Recorder for Files {
         self.directory.join(REQUEST).exists()
     }
 
-    fn save(&mut self, occasion: Occasion, scenario: &str) -> Result<Option<String>, String> {
+    fn save(
+        &mut self,
+        occasion: Occasion,
+        record: &DecisionRecord<'_>,
+    ) -> Result<Option<String>, String> {
         match occasion {
             Occasion::Requested => {
                 // First: one that cannot be taken away would have every decision recorded.
                 let request = self.directory.join(REQUEST);
                 fs::remove_file(&request)
                     .map_err(|error| format!("{}: {error}", request.display()))?;
-                self.write(ASKED, scenario)
+                self.write(ASKED, record)
             }
             Occasion::Dropped if self.dropped.is_some_and(|at| at.elapsed() < INTERVAL) => Ok(None),
             Occasion::Dropped => {
                 self.dropped = Some(Instant::now());
-                self.write(DROPPED, scenario)
+                self.write(DROPPED, record)
             }
         }
     }
@@ -67,7 +75,25 @@ impl Recorder for Files {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
+    use dfrs_core::{Cluster, Events, Plan, Policy, Time};
+
     use super::*;
+
+    fn record() -> DecisionRecord<'static> {
+        DecisionRecord {
+            title: "a decision that was asked for".into(),
+            program: "slurm-dfrs".into(),
+            policy: Cow::Owned(Policy::recommended()),
+            now: Time::from_seconds(1000),
+            cluster: Cow::Owned(Cluster::default()),
+            events: Cow::Owned(Events::default()),
+            plan: Cow::Owned(Plan::default()),
+            blocked: Vec::new(),
+            violations: vec!["a rule".into()],
+        }
+    }
 
     #[test]
     fn a_decision_is_recorded_once_for_each_request_and_dropped_plans_once_a_minute() {
@@ -77,15 +103,16 @@ mod tests {
         assert!(!files.is_requested());
         fs::write(directory.join(REQUEST), "").expect("a request");
         assert!(files.is_requested());
-        let kept = files
-            .save(Occasion::Requested, "scenario a\n")
-            .expect("kept");
+        let record = record();
+        let kept = files.save(Occasion::Requested, &record).expect("kept");
         let path = kept.expect("a path");
-        assert_eq!(fs::read_to_string(path).expect("text"), "scenario a\n");
+        let json = fs::read_to_string(path).expect("text");
+        let again: DecisionRecord<'_> = serde_json::from_str(&json).expect(&json);
+        assert_eq!(again, record);
         assert!(!files.is_requested());
-        let first = files.save(Occasion::Dropped, "scenario b\n");
+        let first = files.save(Occasion::Dropped, &record);
         assert!(first.expect("kept").is_some());
-        assert_eq!(files.save(Occasion::Dropped, "scenario c\n"), Ok(None));
+        assert_eq!(files.save(Occasion::Dropped, &record), Ok(None));
         fs::remove_dir_all(directory).expect("cleans up");
     }
 }

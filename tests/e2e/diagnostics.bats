@@ -97,6 +97,23 @@ misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: 
 	[ "$(times_ready)" = "$before" ]
 }
 
+@test "dfrs decide repeats the decision that was recorded" {
+	states=/var/lib/slurm/slurmctld
+	controller rm -f $states/dfrs_recorded.json
+	running=$(submit --ntasks=1 --mem=50 -- "$until_finished")
+	wait_for_state "$running" RUNNING 30
+	controller touch $states/dfrs_record
+	next=$(submit --ntasks=1 --mem=50 --nodelist=n1 -- "$until_finished")
+	wait_until 30 controller test -e $states/dfrs_recorded.json
+	controller test ! -e $states/dfrs_record
+	run controller dfrs decide $states/dfrs_recorded.json
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ "$output" == *"As expected." ]]
+	grep -qw "job $running" <<<"$output"
+	finish "$running" "$next"
+}
+
 @test "dfrs status --shadow compares what Slurm did with what DFRS would have when Mode=shadow" {
 	controller sed -i -e "s/^Mode=.*/Mode=shadow/" -e "s#^Journal=.*#Journal=/var/log/slurm/shadow-$(date +%s).jsonl#" \
 		/etc/slurm/dfrs.conf

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dfrs_core::Need;
+use dfrs_core::{DecisionRecord, Need};
 use dfrs_journal::JournalReader;
 use dfrs_proto::conf::Config;
 use dfrs_proto::journal::{JobOutcome, JournalEvent, JournalWriter};
@@ -686,7 +686,7 @@ impl Recorder for NoRecorder {
         false
     }
 
-    fn save(&mut self, _: Occasion, _: &str) -> Result<Option<String>, String> {
+    fn save(&mut self, _: Occasion, _: &DecisionRecord<'_>) -> Result<Option<String>, String> {
         Ok(None)
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dfrs_core::{Severity, Violation};
-use dfrs_scenario::{Decided, Scenario, print, read, rewritten};
+use dfrs_scenario::{Decided, Scenario, from_record, is_record, print, read, rewritten};
 use dfrs_sim::trace::open;
 
 use crate::report::CommandOutcome;
@@ -16,14 +16,15 @@ use crate::report::CommandOutcome;
 /// The longest file, in bytes: that of 2,000 nodes and 26,000 different jobs has some megabytes.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Decides what a scenario file describes, and compares it with what the file expects.
+/// Decides what a scenario file describes, and compares it with what the file expects. A decision
+/// that the plugin recorded, dfrs_recorded.json or dfrs_dropped.json, is such a file, too.
 ///
 /// Exit code 0: it is as expected, or nothing is expected and no rule is broken. 1: it is not as
 /// expected, or a rule is broken that no expectation names. 2: the file cannot be read, or has a
 /// malformed line. With --rewrite, what the file expected does not count.
 #[derive(Args)]
 pub struct DecideArguments {
-    /// The scenario file, or - for standard input
+    /// The scenario file or recorded decision, or - for standard input
     file: PathBuf,
     /// How to print what is decided
     #[arg(long, value_enum, default_value_t = DecideFormat::Table)]
@@ -82,6 +83,15 @@ pub fn run(arguments: &DecideArguments) -> Result<CommandOutcome, String> {
     let text = read_text(&arguments.file, is_standard_input).map_err(|error| {
         format!("{file}: cannot be read: {error}; check the path and its permissions")
     })?;
+    let text = match is_record(&text) {
+        true if arguments.rewrite => {
+            return Err(format!(
+                "{file}: a recorded decision cannot be rewritten; use --format scenario"
+            ));
+        }
+        true => from_record(&text).map_err(|error| format!("{file}: {error}"))?,
+        false => text,
+    };
     let mut scenarios =
         read(&text, &file, dfrs_papers::policy).map_err(|error| error.to_string())?;
     if arguments.rewrite {

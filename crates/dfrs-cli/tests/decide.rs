@@ -160,6 +160,26 @@ fn standard_input_is_read() {
 }
 
 #[test]
+fn recorded_decision_is_decided_again_and_printed_as_scenario() {
+    let record = include_str!("../../dfrs-fuzz/seeds/scenario/recorded");
+    let file = ScratchFile::new("recorded", record);
+    let (code, table, errors) = file.dfrs("decide", &[]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(
+        table.starts_with("a decision that was asked for\n"),
+        "{table}"
+    );
+    assert!(table.ends_with("\nAs expected.\n"), "{table}");
+    let (code, scenario, _) = file.dfrs("decide", &["--format", "scenario"]);
+    assert_eq!(code, 0);
+    let printed = ScratchFile::new("printed", &scenario);
+    assert_eq!(printed.dfrs("decide", &[]), expected(0, &table, ""));
+    let error = "FILE: a recorded decision cannot be rewritten; use --format scenario\n";
+    assert_eq!(file.dfrs("decide", &["--rewrite"]), expected(2, "", error));
+    assert_eq!(file.content(), record);
+}
+
+#[test]
 fn bad_input_is_one_line() {
     for (name, text, error) in [
         (
@@ -172,10 +192,16 @@ fn bad_input_is_one_line() {
             "scenario x\nnow soon\n",
             "FILE:2: 'now' must be a time with its unit (s, m, h or d), e.g. 90s or 1.5h\n",
         ),
+        (
+            "record",
+            "{\"title\":7}",
+            "FILE: is no decision as DFRS records it: invalid type: integer `7`, expected a string at \
+             line 1 column 10; use dfrs of the plugin's version\n",
+        ),
     ] {
         let file = ScratchFile::new(name, text);
         assert_eq!(file.dfrs("decide", &[]), expected(2, "", error));
-        assert_eq!(file.dfrs("decide", &["--rewrite"]), expected(2, "", error));
+        assert_eq!(file.dfrs("decide", &["--rewrite"]).0, 2);
         assert_eq!(file.content(), text);
     }
     let binary = ScratchFile::new("binary", b"scenario \xff\xfe\n");

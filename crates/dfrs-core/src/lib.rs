@@ -75,6 +75,7 @@ mod preempt;
 pub mod priority;
 mod progress;
 mod question;
+mod record;
 mod remap;
 mod room;
 mod roster;
@@ -114,6 +115,7 @@ pub use policy::{
 };
 pub use priority::{Priority, PriorityFunction};
 pub use progress::{Progress, Rate};
+pub use record::DecisionRecord;
 pub use roster::Roster;
 pub use shared_list::SharedList;
 pub use stop::Stopped;

@@ -97,10 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_written_as_lists() {
+    fn groups_are_written_as_lists_of_runs() {
         let rule = Together::AtMost(2, groups(&[&[0, 1], &[2]]));
         let text = serde_json::to_string(&rule).unwrap();
-        assert_eq!(text, r#"{"AtMost":[2,[[0,1],[2]]]}"#);
+        assert_eq!(text, r#"{"AtMost":[2,[[[0,1]],[[2,2]]]]}"#);
         assert_eq!(serde_json::from_str::<Together>(&text).unwrap(), rule);
     }
 }

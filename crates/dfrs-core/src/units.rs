@@ -6,7 +6,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Microseconds in a second.
 const MICROSECONDS: i64 = 1_000_000;
@@ -298,7 +298,7 @@ impl fmt::Display for Weight {
 }
 
 /// CPU allocated over CPU needed, between 0 and 1, equal for all tasks of a job (TPDS, Section 2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 pub struct Yield(pub f64);
 
 impl Yield {
@@ -320,6 +320,14 @@ impl Yield {
     )]
     pub fn of(self, need: Cores) -> Cores {
         Cores((need.0 as f64 * self.0.clamp(0.0, 1.0)).floor() as u64)
+    }
+}
+
+impl<'a> Deserialize<'a> for Yield {
+    /// JSON has no number for what is none, as a plan that breaks a rule may contain: it is `null`.
+    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = Option::<f64>::deserialize(deserializer)?;
+        Ok(Self(number.unwrap_or(f64::NAN)))
     }
 }
 

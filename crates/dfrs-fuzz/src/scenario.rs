@@ -1,7 +1,7 @@
 //! Scenarios as people write them by hand, and as the plugin's recorder writes them.
 
 use dfrs_core::Cluster;
-use dfrs_scenario::{Scenario, print, read, rewritten};
+use dfrs_scenario::{Scenario, from_record, is_record, print, read, rewritten};
 
 use super::is_clear;
 
@@ -11,6 +11,13 @@ const MAX_ITEMS: usize = 200;
 /// A scenario file: read, printed, read again, and decided if it is small.
 pub fn scenario(file: &[u8]) {
     let text = String::from_utf8_lossy(file);
+    let text = match is_record(&text) {
+        true => match from_record(&text) {
+            Ok(text) => text.into(),
+            Err(error) => return is_clear(&error),
+        },
+        false => text,
+    };
     let scenarios = match read(&text, "file", dfrs_papers::policy) {
         Ok(scenarios) => scenarios,
         Err(error) => return is_clear(&error),

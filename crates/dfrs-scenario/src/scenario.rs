@@ -1,10 +1,6 @@
 //! One decision, and what is expected of it.
 
-use std::fmt;
-
 use dfrs_core::{Blocked, Cluster, Events, JobId, Plan, Policy, Time, Violation};
-
-use crate::write::Snapshot;
 
 /// All that a decision depends on, and what is expected of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,21 +64,5 @@ impl Scenario {
         gone.map(|line| format!("- {line}"))
             .chain(come.map(|line| format!("+ {line}")))
             .collect()
-    }
-}
-
-impl fmt::Display for Scenario {
-    /// The text that reads as this scenario.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let snapshot = Snapshot {
-            title: &self.title,
-            notes: &self.notes,
-            policy: &self.policy,
-            now: self.now,
-            cluster: &self.cluster,
-            events: &self.events,
-            outcome: self.expected.as_ref(),
-        };
-        snapshot.fmt(formatter)
     }
 }

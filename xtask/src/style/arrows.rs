@@ -42,7 +42,7 @@ crates/dfrs-core/src/usage.rs: headroom
 crates/dfrs-core/src/constraints: policy yields
 crates/dfrs-core/src/policy: packing yields
 # The test bed, readers of journals and what only experiments need are not linked into slurmctld.
-crates/dfrs-agent/src/: fixtures dfrs_journal dfrs_node_proto dfrs_testbed dfrs_papers dfrs_moldable_lab
+crates/dfrs-agent/src/: fixtures dfrs_journal dfrs_node_proto dfrs_testbed dfrs_papers dfrs_moldable_lab dfrs_scenario
 crates/dfrs-core/src/: dfrs_papers
 crates/dfrs-moldable/src/: dfrs_papers dfrs_moldable_lab dfrs_random
 crates/dfrs-proto/src/: dfrs_papers
@@ -53,7 +53,7 @@ src/life: host live shim breaker scheduler runtime
 src/breaker.rs: scheduler runtime
 src/scheduler.rs: runtime
 # Nor is the laboratory, which knows no command line.
-src/: dfrs_agent::fixtures dfrs_node_proto dfrs_testbed dfrs_papers dfrs_moldable_lab dfrs_lab dfrs_cli
+src/: dfrs_agent::fixtures dfrs_node_proto dfrs_testbed dfrs_papers dfrs_moldable_lab dfrs_scenario dfrs_lab dfrs_cli
 crates/dfrs-lab/src/: dfrs_cli
 # Files are read without knowing what for.
 crates/dfrs-lab/src/input: replay reproduce sim study

@@ -1,4 +1,6 @@
-//! The port of the flight recorder: decisions as scenario files, for a closer look.
+//! The port of the flight recorder: decisions that are kept for a closer look.
+
+use dfrs_core::DecisionRecord;
 
 /// Why a decision is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +15,14 @@ pub enum Occasion {
 pub trait Recorder {
     /// Whether a record of the next decision was requested.
     fn is_requested(&mut self) -> bool;
-    /// Keeps a scenario file. Returns where it is; `None`: one was kept for the same reason lately.
+    /// Keeps a decision. Returns where it is; `None`: one was kept for the same reason lately.
     ///
     /// # Errors
     ///
     /// One line on what went wrong and where.
-    fn save(&mut self, occasion: Occasion, scenario: &str) -> Result<Option<String>, String>;
+    fn save(
+        &mut self,
+        occasion: Occasion,
+        record: &DecisionRecord<'_>,
+    ) -> Result<Option<String>, String>;
 }

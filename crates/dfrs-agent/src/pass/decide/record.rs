@@ -1,7 +1,8 @@
 //! The flight recorder: the input of a decision, and its result.
 
-use dfrs_core::{Decision, Events, Plan, Policy, Time, Violation};
-use dfrs_scenario::{ScenarioOutcome, Snapshot};
+use std::borrow::Cow;
+
+use dfrs_core::{Decision, DecisionRecord, Events, Plan, Policy, Time, Violation};
 
 use crate::daemons::Daemons;
 use crate::pass::Agent;
@@ -26,21 +27,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         } else {
             return;
         };
-        let outcome = ScenarioOutcome::new(plan.clone(), decision.blocked(), violations);
-        let snapshot = Snapshot {
-            title,
-            notes: &[format!("slurm-dfrs {}", env!("CARGO_PKG_VERSION"))],
-            policy,
+        let record = DecisionRecord {
+            title: title.into(),
+            program: concat!("slurm-dfrs ", env!("CARGO_PKG_VERSION")).into(),
+            policy: Cow::Borrowed(policy),
             now,
-            cluster: decision.cluster(),
-            events,
-            outcome: Some(&outcome),
+            cluster: Cow::Borrowed(decision.cluster()),
+            events: Cow::Borrowed(events),
+            plan: Cow::Borrowed(plan),
+            blocked: decision.blocked(),
+            violations: violations.iter().map(Violation::to_string).collect(),
         };
-        match self
-            .publisher
-            .recorder
-            .save(occasion, &snapshot.to_string())
-        {
+        match self.publisher.recorder.save(occasion, &record) {
             Ok(Some(place)) => {
                 let text = format!("{title} is in {place}; 'dfrs decide' shows it");
                 self.slurm.log(LogLevel::Info, &text);
