@@ -29,6 +29,9 @@ pub struct NodeFacts {
     /// The needs of jobs that need less than they requested, on the worst of their nodes. Only of
     /// jobs whose orders query it, while they are where they were queried and their nodes answer.
     pub needs: BTreeMap<u32, Need>,
+    /// Jobs whose node said whether they can be carried, and what. Only of jobs whose orders have
+    /// them inspected, where they are.
+    pub carriable: BTreeMap<u32, bool>,
     /// Nodes whose daemon does not answer.
     pub silent: BTreeSet<String>,
 }

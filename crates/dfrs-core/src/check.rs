@@ -186,7 +186,7 @@ impl<'a> Checker<'a> {
         };
         self.usage.remove(job, &mapping);
         self.states[index] = match job.mobility {
-            Mobility::Checkpoint => JobState::Paused,
+            Mobility::Checkpoint | Mobility::Carry => JobState::Paused,
             Mobility::Restart => JobState::Pending,
             Mobility::Never => {
                 self.report(ViolationKind::Mobility(job.mobility), job.id);

@@ -1,7 +1,7 @@
 //! What a node that drains waits for.
 
 use crate::greedy;
-use crate::model::{Cluster, Job, JobState, Mapping, Mobility, Node, NodeState};
+use crate::model::{Cluster, Job, JobState, Mapping, Node, NodeState};
 use crate::plan::Reason;
 use crate::question::Question;
 use crate::target::{Change, Target, can_pause};
@@ -29,9 +29,8 @@ pub(crate) fn leave(question: Question<'_>, mut target: Target) -> Target {
     let mut usage = roster.usage_after(&target, policy.ceilings());
     let max_moves = policy.max_moves();
     for (index, job) in roster.running_at() {
-        let can_leave = target.stays(index)
-            && job.mobility == Mobility::Checkpoint
-            && can_pause(question, &swap, job);
+        let can_leave =
+            target.stays(index) && job.moves_freely() && can_pause(question, &swap, job);
         let here = job
             .running_on()
             .filter(|here| can_leave && drains(cluster, here));

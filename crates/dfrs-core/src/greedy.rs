@@ -740,6 +740,9 @@ mod tests {
             |(tasks, cpu, memory, (max_tasks_per_node, max_nodes, min_nodes, together))| {
                 let mut wanted = job(tasks, cpu, memory);
                 // What nodes are used at least is looked at where the job is placed.
+                // Slurm refuses a job whose bounds contradict each other.
+                let is_possible = |min: &u32| max_nodes.is_none_or(|max| *min <= max);
+                let min_nodes = min_nodes.filter(is_possible);
                 wanted.layout.min_nodes = min_nodes.filter(|_| together.is_some());
                 wanted.layout.together = together;
                 wanted.layout.max_tasks_per_node = max_tasks_per_node;

@@ -102,6 +102,9 @@ pub enum Mobility {
     /// papers' model).
     #[default]
     Checkpoint,
+    /// Its processes are written to image files and go on from them anywhere, without their help:
+    /// may be paused, come back anywhere, and migrate, as with [`Self::Checkpoint`].
+    Carry,
     /// May be frozen with its memory moved to the nodes' swap, and comes back on the same nodes or
     /// not at all; never migrates. No plan parks a job that requires devices, which it would hold
     /// on: it stays as with [`Self::Never`]. One that is parked all the same counts as without its
@@ -115,7 +118,19 @@ pub enum Mobility {
 
 impl Mobility {
     /// All of them, from the one that allows least on.
-    pub const ALL: [Self; 4] = [Self::Never, Self::Restart, Self::Park, Self::Checkpoint];
+    pub const ALL: [Self; 5] = [
+        Self::Never,
+        Self::Restart,
+        Self::Park,
+        Self::Carry,
+        Self::Checkpoint,
+    ];
+
+    /// Whether the job can go on anywhere with its work: the papers' free move.
+    #[must_use]
+    pub const fn is_free(self) -> bool {
+        matches!(self, Self::Checkpoint | Self::Carry)
+    }
 }
 
 impl FromStr for Mobility {
@@ -135,7 +150,7 @@ pub struct UnknownMobility;
 
 impl fmt::Display for UnknownMobility {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("checkpoint, park, restart or never")
+        formatter.write_str("checkpoint, carry, park, restart or never")
     }
 }
 
@@ -143,6 +158,7 @@ impl fmt::Display for Mobility {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Checkpoint => "checkpoint",
+            Self::Carry => "carry",
             Self::Park => "park",
             Self::Restart => "restart",
             Self::Never => "never",
@@ -344,8 +360,8 @@ impl Job {
 
     /// Whether it can go on anywhere with its work, so that it keeps no other job from a place.
     #[must_use]
-    pub fn moves_freely(&self) -> bool {
-        self.mobility == Mobility::Checkpoint
+    pub const fn moves_freely(&self) -> bool {
+        self.mobility.is_free()
     }
 
     /// Time since its submission, never negative.
@@ -426,14 +442,10 @@ mod tests {
     #[test]
     fn identities_and_kinds_are_shown() {
         assert_eq!(NodeIndex(4).to_string() + &JobId(7).to_string(), "47");
-        let all = [
-            Mobility::Checkpoint,
-            Mobility::Park,
-            Mobility::Restart,
-            Mobility::Never,
-        ];
-        let shown = all.map(|mobility| mobility.to_string());
-        assert_eq!(shown, ["checkpoint", "park", "restart", "never"]);
+        let shown = Mobility::ALL.map(|mobility| mobility.to_string());
+        assert_eq!(shown, ["never", "restart", "park", "carry", "checkpoint"]);
+        assert_eq!(shown.map(|text| text.parse()), Mobility::ALL.map(Ok));
+        assert_eq!("fly".parse::<Mobility>(), Err(UnknownMobility));
     }
 
     #[test]

@@ -283,7 +283,7 @@ fn force(question: Question<'_>, index: usize, before: &Usage) -> Option<(Target
         let reason = Reason::MakesRoomFor(job.id);
         let running = &cluster.jobs[victim];
         let moves = question.policy.submission == Submission::GreedyPM
-            && matches!(running.mobility, Mobility::Checkpoint | Mobility::Restart);
+            && (running.moves_freely() || running.mobility == Mobility::Restart);
         let change = move_or_leave(cluster, usage, running, moves, reason);
         target.set(victim, change);
     }

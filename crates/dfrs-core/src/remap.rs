@@ -642,7 +642,7 @@ fn pin<'a>(question: Question<'_>, usage: &Usage, job: &'a Job) -> Option<Pinned
         JobState::Pending | JobState::Paused => return None,
     };
     let draining = |node| question.cluster.state_of(node) != NodeState::Up;
-    let immovable = job.mobility != Mobility::Checkpoint
+    let immovable = !job.moves_freely()
         || job.layout.together.is_some()
         || mapping.nodes().any(draining)
         || !usage.could_keep_ceiling(job);

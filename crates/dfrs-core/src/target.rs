@@ -208,7 +208,7 @@ pub(crate) fn may_pause(question: Question<'_>, job: &Job) -> bool {
     is_free(cluster, job)
         && max_moves.is_none_or(|max| job.recent_moves < max)
         && match job.mobility {
-            Mobility::Checkpoint | Mobility::Restart => true,
+            Mobility::Checkpoint | Mobility::Carry | Mobility::Restart => true,
             // Parking would free memory only.
             Mobility::Park if job.requires_devices() => false,
             Mobility::Park => {

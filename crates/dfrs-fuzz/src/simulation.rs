@@ -49,10 +49,7 @@ pub fn simulation(bytes: &[u8]) {
 }
 
 fn has_immobile_jobs(trace: &Trace) -> bool {
-    trace
-        .jobs
-        .iter()
-        .any(|job| job.mobility != Mobility::Checkpoint)
+    trace.jobs.iter().any(|job| !job.mobility.is_free())
 }
 
 fn simulation_input(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, SimSettings)> {
@@ -60,6 +57,7 @@ fn simulation_input(bytes: &mut Unstructured) -> Result<(Trace, Scheduler, SimSe
     settings.penalty = span(bytes, 600)?;
     settings.park_cost = cost(bytes)?;
     settings.checkpoint_cost = cost(bytes)?;
+    settings.carry_cost = cost(bytes)?;
     settings.swap = share(bytes)?;
     let mut period = None;
     if bool::arbitrary(bytes)? {
@@ -109,18 +107,12 @@ fn job(bytes: &mut Unstructured, id: u32, nodes: u32, all_move: bool) -> Result<
         share(bytes)?,
         instant(bytes)?,
     );
-    let moves = [
-        Mobility::Checkpoint,
-        Mobility::Park,
-        Mobility::Restart,
-        Mobility::Never,
-    ];
     Ok(TraceJob {
         estimate: Some(instant(bytes)?).filter(|estimate| *estimate > Span::ZERO),
         mobility: if all_move {
             Mobility::Checkpoint
         } else {
-            *bytes.choose(&moves)?
+            *bytes.choose(&Mobility::ALL)?
         },
         ..job
     })

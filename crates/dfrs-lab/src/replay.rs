@@ -131,6 +131,7 @@ impl ReplayOptions {
         SimSettings {
             park_cost: cost(self.run.park_cost),
             checkpoint_cost: cost(self.run.checkpoint_cost),
+            carry_cost: cost(Some(self.run.carry_cost)),
             estimates: Estimates::User,
             ..self.run.settings(source.nodes)
         }

@@ -35,6 +35,10 @@ pub struct RunOptions {
     /// --park-cost
     #[arg(long, value_name = "COST")]
     pub checkpoint_cost: Option<Cost>,
+    /// In place of the penalty for jobs that were carried, when they come back or migrate: as
+    /// --park-cost. The default was measured on local disks
+    #[arg(long, value_name = "COST", default_value = "1+4/GB")]
+    pub carry_cost: Cost,
     /// Swap of a node for parked jobs, as a multiple of its memory
     #[arg(long, value_name = "SHARE", default_value = "1", value_parser = swap)]
     pub swap: Bytes,
@@ -53,6 +57,7 @@ impl RunOptions {
             seed: 0,
             park_cost: None,
             checkpoint_cost: None,
+            carry_cost: Cost::default(),
             swap: Bytes::ZERO,
             policy_settings: GivenSettings::default(),
         }
@@ -64,6 +69,7 @@ impl RunOptions {
             penalty: self.penalty,
             park_cost: self.park_cost,
             checkpoint_cost: self.checkpoint_cost,
+            carry_cost: Some(self.carry_cost),
             swap: self.swap,
             ..SimSettings::new(nodes)
         }

@@ -111,6 +111,16 @@ pub struct JobOrder {
     /// is all.
     #[serde(default = "whole", skip_serializing_if = "is_whole", with = "eighths")]
     pub need: Need,
+    /// The job may be carried: the daemon looks whether it can be, and says so. A daemon that does
+    /// not know this field says that of no job.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carry: bool,
+    /// With `frozen`: the job is stopped and its processes are written to an image, in place of
+    /// having its memory pushed to swap; it is `parked` when the image is complete. Only for jobs
+    /// of which the daemon said that they can be carried, so that it knows this field. With `ended`:
+    /// the job goes on from its image elsewhere, and what is left of it here is not to run again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub image: bool,
 }
 
 impl JobOrder {
@@ -125,6 +135,8 @@ impl JobOrder {
             spans_nodes: false,
             request: None,
             need: Need::WHOLE,
+            carry: false,
+            image: false,
         }
     }
 }

@@ -14,7 +14,7 @@ pub fn is_record(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// A recorded decision as a scenario file that expects what was decided. [`crate::read`] checks it,
+/// A recorded decision as a scenario file that expects what was decided. [`read()`](crate::read()) checks it,
 /// as any other.
 ///
 /// # Errors

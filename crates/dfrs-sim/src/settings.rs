@@ -22,6 +22,8 @@ pub struct SimSettings {
     pub park_cost: Option<Cost>,
     /// The cost of a resume or move of jobs that are checkpointed; none: the penalty.
     pub checkpoint_cost: Option<Cost>,
+    /// The cost of a resume or move of jobs that are carried; none: the penalty.
+    pub carry_cost: Option<Cost>,
     /// Memory of parked jobs that the swap of each node holds, in the unit of [`NODE_MEMORY`].
     pub swap: Bytes,
     /// How batch schedulers know how long jobs run.
@@ -73,6 +75,7 @@ impl SimSettings {
             penalty: Span::from_seconds(300),
             park_cost: None,
             checkpoint_cost: None,
+            carry_cost: None,
             swap: NODE_MEMORY,
             estimates: Estimates::Perfect,
             time_slice: Span::from_seconds(30),
@@ -88,6 +91,7 @@ impl SimSettings {
     pub(crate) fn stall(&self, job: &Job, mapping: &Mapping) -> Span {
         let cost = match job.mobility {
             Mobility::Checkpoint => self.checkpoint_cost,
+            Mobility::Carry => self.carry_cost,
             Mobility::Park => self.park_cost,
             Mobility::Restart => Some(Cost::default()),
             Mobility::Never => None,

@@ -205,7 +205,7 @@ proptest! {
                     prop_assert!(swap > 0 || pauses == 0);
                 }
                 Mobility::Restart => prop_assert_eq!(migrations, 0),
-                Mobility::Checkpoint => {}
+                Mobility::Checkpoint | Mobility::Carry => {}
             }
         }
     }

@@ -32,6 +32,6 @@ pub(crate) use devices::{counted, is_of_kind};
 pub(crate) use messages::MESSAGE_TIMEOUT;
 pub use others::OtherPartitionJob;
 pub use ports::{DaemonsPort, SharedModel, SlurmPort, StorePort};
-pub use program::{JobProgram, JobSubmission, ProgramOutcome};
+pub use program::{ImageOutcome, JobProgram, JobSubmission, ProgramOutcome};
 pub use settings::ModelSettings;
 pub use slurmctld::{JobEntry, NodeEntry};

@@ -2,6 +2,7 @@
 //! and tried with faults that follow from a seed.
 
 mod caps;
+mod carry;
 mod ceiling;
 mod devices;
 mod drains;

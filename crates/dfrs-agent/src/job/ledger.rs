@@ -82,6 +82,9 @@ pub struct LedgerRecord {
     /// When it began steps, in this run. Found again after a restart.
     #[serde(skip)]
     pub launches: Launches,
+    /// Its node says that it can be carried. Found again after a restart.
+    #[serde(skip)]
+    pub is_carriable: bool,
     /// The share that the journal says it has.
     #[serde(default)]
     pub shown_share: Option<Yield>,
@@ -109,6 +112,7 @@ impl LedgerRecord {
             shown: JournalState::Unknown,
             deadline_boost: false,
             launches: Launches::default(),
+            is_carriable: false,
             shown_share: None,
         }
     }
@@ -143,6 +147,10 @@ impl LedgerRecord {
 
     /// Applies `event` to the job's life, and what follows from that to its counts.
     pub fn on(&mut self, event: &LifeEvent, context: &JobContext) -> Effects {
+        let context = &JobContext {
+            is_carriable: self.is_carriable,
+            ..*context
+        };
         let effects = self.life.on(event, context);
         if matches!(event, LifeEvent::Seen) {
             let is_elsewhere = context.job.restarts != self.restarts
@@ -169,6 +177,7 @@ impl LedgerRecord {
         }
         if effects.begins_again {
             self.progress.lose();
+            self.is_carriable = false;
             self.more = None;
         }
         if effects.forgotten.is_some() && effects.is_orphaned {

@@ -17,6 +17,7 @@ use crate::is_default;
 use crate::job::placement::NamedPlacement;
 use crate::slurm::records::ObservedState;
 
+mod dumping;
 mod ended;
 mod event;
 mod foreign;

@@ -34,15 +34,32 @@ pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
 /// heterogeneous job, which was started before its partition was DFRS's, stays where it is: the
 /// others would wait for it, and it would not start again.
 #[must_use]
-pub fn mobility_now(job: &ObservedJob, config: &Config) -> Mobility {
+pub fn mobility_now(job: &ObservedJob, config: &Config, is_carriable: bool) -> Mobility {
     let is_held = job.admin_hold && job.state == ObservedState::Running;
     if is_held || job.component {
         return Mobility::Never;
     }
-    match mobility(job, config) {
+    match carried_or_parked(mobility(job, config), is_carriable) {
         Mobility::Park if job.holds_devices() => Mobility::Never,
         mobility => mobility,
     }
+}
+
+/// A job that is to be carried is parked as long as its node does not say that it can be carried.
+#[must_use]
+pub const fn carried_or_parked(mobility: Mobility, is_carriable: bool) -> Mobility {
+    match mobility {
+        Mobility::Carry if !is_carriable => Mobility::Park,
+        mobility => mobility,
+    }
+}
+
+/// Whether the job's node is to look whether it can be carried: it runs on one.
+#[must_use]
+pub fn is_inspected(job: &ObservedJob, config: &Config) -> bool {
+    job.state == ObservedState::Running
+        && job.places.len() == 1
+        && mobility(job, config) == Mobility::Carry
 }
 
 /// The partition's mobility for a job that states none. `Mobility=checkpoint` of a partition is for
@@ -88,10 +105,10 @@ pub fn is_settling(job: &ObservedJob, launches: &Launches, config: &Config, now:
 
 /// What of the wanted mobility the job is capable of.
 fn lowered(job: &ObservedJob, wanted: Mobility, default: Mobility) -> Mobility {
-    let needs_requeue = matches!(wanted, Mobility::Checkpoint | Mobility::Restart);
+    let needs_requeue = wanted.is_free() || wanted == Mobility::Restart;
     if !needs_requeue || can_be_requeued(job) {
         wanted
-    } else if default == Mobility::Park {
+    } else if matches!(default, Mobility::Park | Mobility::Carry) {
         Mobility::Park
     } else {
         Mobility::Never
@@ -139,7 +156,7 @@ mod tests {
             admin_hold,
             ..job(1, 1)
         };
-        let now = |state, admin_hold| mobility_now(&in_state(state, admin_hold), &config());
+        let now = |state, admin_hold| mobility_now(&in_state(state, admin_hold), &config(), false);
         assert_eq!(now(ObservedState::Running, true), Mobility::Never);
         assert_eq!(now(ObservedState::Running, false), Mobility::Park);
         assert_eq!(now(ObservedState::Suspended, true), Mobility::Park);

@@ -82,6 +82,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.learn_swap(&facts, now);
         self.learn_needs(&facts);
+        self.learn_carriable_jobs(&facts);
         self.nodes.silent = facts.silent.clone();
         self.learn_unparked_jobs(&facts, now);
         self.nodes.facts = Some(facts);
@@ -102,6 +103,18 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let differ = differ.filter_map(|name| self.seen.node(name));
         self.lists.see_parking(differ.map(|node| node.index));
         self.nodes.swap = swap;
+    }
+
+    /// Which jobs can be carried. O(jobs that nodes inspect).
+    fn learn_carriable_jobs(&mut self, facts: &NodeFacts) {
+        for (id, can_be) in &facts.carriable {
+            let known = self.ledger.get(*id).map(|record| record.is_carriable);
+            if known.is_some_and(|known| known != *can_be)
+                && let Some(record) = self.ledger.get_mut(*id)
+            {
+                record.is_carriable = *can_be;
+            }
+        }
     }
 
     /// Jobs that were parked, and are no longer by the report of one of their nodes: Slurm has

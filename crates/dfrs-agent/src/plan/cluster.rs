@@ -142,7 +142,7 @@ fn core_job(job: &ObservedJob, record: &LedgerRecord, state: JobState, facts: &P
         mobility: if stays {
             Mobility::Never
         } else {
-            mobility_now(job, facts.config)
+            mobility_now(job, facts.config, record.is_carriable)
         },
         virtual_time: record.virtual_time_for_decisions(),
         delay: record.delay(),

@@ -3,6 +3,7 @@
 //! answers mean (`facts`). No I/O, threads and clock here: the carrier of the messages says when
 //! each has come to its end and which nodes it did not reach.
 
+mod carry;
 mod facts;
 mod needs;
 mod parked;

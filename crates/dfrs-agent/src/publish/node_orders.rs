@@ -7,6 +7,7 @@ use dfrs_proto::message::{JobOrder, NodeOrder, Share};
 
 use crate::daemons::OrderChanges;
 use crate::job::ledger::{Ledger, LedgerRecord};
+use crate::job::mobility::is_inspected;
 use crate::plan::needs::{is_measured, need_of};
 use crate::slurm::node_changes::NodeChanges;
 use crate::slurm::observation::Observation;
@@ -91,13 +92,22 @@ fn orders_of(
         } else if config.gives_whole_nodes(&job.partition) {
             order.map(uncapped)
         } else {
-            order.map(|order| asking(order, job, record, place, node, config))
+            let order = order.map(|order| asking(order, job, record, place, node, config));
+            order.map(|order| JobOrder {
+                carry: is_inspected(job, config),
+                ..order
+            })
         });
     }
     for id in former.get(&node.name).into_iter().flatten() {
         // A job with this id that has just been started there is the newer one.
         if jobs.iter().all(|job| job.id != *id) {
-            jobs.push(end_of(*id));
+            let record = ledger.get(*id);
+            let image = record.is_some_and(|record| record.life.leaves_image());
+            jobs.push(JobOrder {
+                image,
+                ..end_of(*id)
+            });
         }
     }
     Some(NodeOrder {
@@ -156,9 +166,12 @@ fn order_for(
 ) -> Option<JobOrder> {
     let share = Share::clamped(record.share().0 * request_on(job, place, node));
     let frozen = record.life.is_frozen(job, place)?;
-    let share = if frozen { Share::ONE } else { share };
+    // One that is carried goes on with its share if that fails.
+    let image = record.life.is_dumping();
+    let share = if frozen && !image { Share::ONE } else { share };
     Some(JobOrder {
         frozen,
+        image,
         spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
         ..JobOrder::new(job.id, share)
     })

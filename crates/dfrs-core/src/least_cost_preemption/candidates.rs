@@ -22,7 +22,7 @@ const PROTECTED_COST: f64 = 1000.0;
 
 /// Whether the job could be preempted and lose nothing but time.
 pub(super) fn is_preemptible(job: &Job) -> bool {
-    matches!(job.mobility, Mobility::Checkpoint | Mobility::Park) && !job.locked
+    (job.moves_freely() || job.mobility == Mobility::Park) && !job.locked
 }
 
 /// The running jobs that have had some virtual time, have not changed in this decision and could be

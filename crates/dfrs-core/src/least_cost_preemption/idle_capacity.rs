@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use crate::experience::Expectation;
 use crate::load_limits::LoadLimits;
-use crate::model::{Cluster, Job, Mapping, Mobility};
+use crate::model::{Cluster, Job, Mapping};
 use crate::policy::{LoadCeiling, RunTimeHint};
 use crate::preempt::put;
 use crate::room::Room;
@@ -55,7 +55,7 @@ impl DeferredJobs {
     /// no CPU. O(distinct nodes), and O(n
     /// log n) once for all jobs with the same demand and a list of their own.
     pub(crate) fn defers(&self, job: &Job) -> bool {
-        job.mobility != Mobility::Checkpoint
+        !job.moves_freely()
             && !job.requires_devices()
             && !job.starved
             && !self.has_waited(job)

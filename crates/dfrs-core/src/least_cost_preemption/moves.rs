@@ -3,7 +3,7 @@
 use super::decision_state::DecisionState;
 use super::reservation::slowness;
 use crate::greedy;
-use crate::model::{JobId, Mapping, Mobility};
+use crate::model::{JobId, Mapping};
 use crate::plan::Reason;
 use crate::policy::Optimisation;
 use crate::target::{Change, Target, can_pause};
@@ -37,7 +37,7 @@ pub(super) fn move_single_jobs(state: &mut DecisionState<'_>) -> bool {
     let running = state.question.roster.running_at();
     let mut overloaded: Vec<(u64, usize)> = running
         .filter(|(index, job)| {
-            job.mobility == Mobility::Checkpoint
+            job.moves_freely()
                 && state.target.stays(*index)
                 && !policy.protects(job, state.question.now)
                 && can_pause(state.question, &state.swap, job)

@@ -351,7 +351,7 @@ impl<'a> VictimSearch<'_, 'a> {
             let victim_index = self.candidates.members[member as usize].index;
             let victim = self.victim(member);
             let (cluster, usage) = (self.state.question.cluster, &mut self.state.usage);
-            let may_move = victim.mobility == Mobility::Checkpoint;
+            let may_move = victim.moves_freely();
             let reason = Reason::MakesRoomFor(self.job.id);
             let change = move_or_leave(cluster, usage, victim, may_move, reason);
             if let Change::Goes(mapping, _) = &change {

@@ -1,7 +1,7 @@
 //! Weights that fall with virtual time.
 
 use crate::constraints::Placed;
-use crate::model::{Mobility, Node};
+use crate::model::Node;
 use crate::space::share;
 use crate::units::Span;
 
@@ -40,7 +40,7 @@ pub(super) fn weight(nodes: &[Node], placed: &Placed<'_>) -> u32 {
     let tasks = placed.mapping.tasks() as f64;
     let width = if virtual_time <= LONG {
         1.0
-    } else if placed.job.mobility == Mobility::Checkpoint {
+    } else if placed.job.moves_freely() {
         tasks.sqrt().sqrt()
     } else {
         let density = density(nodes, placed);
@@ -72,7 +72,7 @@ fn rounded(time: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, JobId, Mapping, NodeIndex};
+    use crate::model::{Job, JobId, Mapping, Mobility, NodeIndex};
     use crate::units::{Bytes, Cores, Time, Weight};
 
     fn weight_of(tasks: u32, seconds: i64, own: u32) -> u32 {
@@ -96,6 +96,7 @@ mod tests {
         let is_about = |value: u32, other: u32| value.abs_diff(other) <= value / 1000;
         let free = weight_of(1, 50, Mobility::Checkpoint, 2000);
         // Half of the memory for a quarter of the CPU.
+        assert!(weight_of(1, 50, Mobility::Carry, 2000) == free);
         for mobility in [Mobility::Park, Mobility::Restart, Mobility::Never] {
             assert!(is_about(weight_of(1, 50, mobility, 2000), 4 * free));
             assert!(is_about(weight_of(4, 50, mobility, 2000), 32 * free));

@@ -101,7 +101,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Partition=a Mobility=freeze",
-            "dfrs.conf:1: Mobility=freeze is not known; allowed: park, checkpoint, restart, never",
+            "dfrs.conf:1: Mobility=freeze is not known; allowed: park, carry, checkpoint, restart, never",
         ),
         (
             "Partition=a\nPeriod=0",
@@ -145,7 +145,7 @@ fn each_mistake_names_its_line_and_what_to_write() {
         ),
         (
             "Partition=a AllowMobility=park,frozen",
-            "dfrs.conf:1: AllowMobility=frozen is not known; allowed: park, checkpoint, restart, never",
+            "dfrs.conf:1: AllowMobility=frozen is not known; allowed: park, carry, checkpoint, restart, never",
         ),
         (
             "Partition=a InteractiveMobility=restart",
@@ -308,7 +308,7 @@ fn allow_mobility_is_a_list() {
     let allowed = |name| config.partition(name).unwrap().allowed.clone();
     assert_eq!(allowed("a"), [Mobility::Park, Mobility::Never]);
     assert_eq!(allowed("b"), []);
-    assert_eq!(allowed("c").len(), 4);
+    assert_eq!(allowed("c").len(), 5);
     let interactive = |name| config.partition(name).unwrap().interactive;
     assert_eq!(interactive("a"), Some(Mobility::Never));
     assert_eq!(interactive("b"), None);

@@ -124,7 +124,7 @@ pub(super) fn suspend_grace(examination: &mut Examination<'_>) {
 
 /// Whether jobs that are to move by a requeue may be requeued.
 pub(super) fn requeue(examination: &mut Examination<'_>) {
-    let moves = |mobility| matches!(mobility, Mobility::Checkpoint | Mobility::Restart);
+    let moves = |mobility: Mobility| mobility.is_free() || mobility == Mobility::Restart;
     let mut lines = examination.lines().iter();
     let moving = lines.find(|line| moves(line.mobility));
     if let Some(line) = moving.filter(|_| !examination.facts.requeues) {

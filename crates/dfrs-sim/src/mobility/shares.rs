@@ -10,7 +10,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::trace::{Trace, scaled};
 
 /// All kinds; the last takes what the others leave.
-const KINDS: [Mobility; 4] = Mobility::ALL;
+const KINDS: [Mobility; Mobility::ALL.len()] = Mobility::ALL;
 
 /// Decimal digits of a share.
 const DIGITS: u32 = 9;
@@ -29,11 +29,17 @@ pub struct MobilityShares {
 impl MobilityShares {
     /// Draws the kind of every job of which the trace does not say it. It depends on the seed, these shares and the
     /// job's id alone: not on other jobs, the machine or the number of threads. A job that cannot move keeps that
-    /// kind when shares of others grow. O(jobs).
+    /// kind when shares of others grow. Of those that would be carried, only jobs of one task are; others are
+    /// parked. O(jobs).
     pub fn draw(&self, seed: u64, trace: &mut Trace) {
         for job in &mut trace.jobs {
             let declared = job.declared_mobility;
-            job.mobility = declared.unwrap_or_else(|| self.kind(seed, &job.id));
+            let kind = declared.unwrap_or_else(|| self.kind(seed, &job.id));
+            job.mobility = match kind {
+                // Its tasks may be on several nodes.
+                Mobility::Carry if job.tasks > 1 => Mobility::Park,
+                kind => kind,
+            };
         }
     }
 
@@ -101,7 +107,7 @@ impl FromStr for MobilityShares {
             let kind = kind_named(name);
             let Some(place) = KINDS.iter().position(|known| Some(*known) == kind) else {
                 return Err(format!(
-                    "{name:?} is no kind of mobility; allowed are checkpoint, park, restart, never"
+                    "{name:?} is no kind of mobility; allowed are checkpoint, carry, park, restart, never"
                 ));
             };
             let parts = scaled(share.as_bytes(), DIGITS)
@@ -124,9 +130,9 @@ impl FromStr for MobilityShares {
         if parts.iter().map(|part| u64::from(*part)).sum::<u64>() > u64::from(WHOLE) {
             return Err("the shares add up to more than 1; lower one of them (what is left to 1 is checkpoint)".into());
         }
-        let [never, restart, park, _] = parts;
+        let [never, restart, park, carry, _] = parts;
         Ok(Self {
-            parts: [never, restart, park],
+            parts: [never, restart, park, carry],
         })
     }
 }
@@ -164,6 +170,7 @@ mod tests {
         assert_eq!(shares("never=1").kind(7, "x"), Mobility::Never);
         assert_eq!(shares("park=1").kind(7, "x"), Mobility::Park);
         assert_eq!(shares("restart=1").kind(7, "x"), Mobility::Restart);
+        assert_eq!(shares("carry=1").kind(7, "x"), Mobility::Carry);
     }
 
     #[test]
@@ -200,7 +207,7 @@ mod tests {
 
     #[test]
     fn drawn_kinds_match_their_shares() {
-        let mix = shares("park=0.5,restart=0.2,never=0.1");
+        let mix = shares("park=0.4,restart=0.2,never=0.1,carry=0.1");
         let mut counts = [0; KINDS.len()];
         for id in 0..10_000 {
             let kind = mix.kind(3, &id.to_string());
@@ -210,7 +217,7 @@ mod tests {
                 .expect("a kind")] += 1;
         }
         // Ten standard deviations are at most 500.
-        for (count, share) in counts.into_iter().zip([1_000, 2_000, 5_000, 2_000]) {
+        for (count, share) in counts.into_iter().zip([1_000, 2_000, 4_000, 1_000, 2_000]) {
             assert!((share - 500..share + 500).contains(&count), "{counts:?}");
         }
     }

@@ -84,7 +84,7 @@ impl World<'_> {
         // What parked jobs have of the swap is summed up once for each.
         jobs.sort_by_cached_key(|job| {
             let loses = match job.mobility {
-                Mobility::Checkpoint => 0,
+                Mobility::Checkpoint | Mobility::Carry => 0,
                 Mobility::Park if self.can_park(job) => 0,
                 Mobility::Restart => 1,
                 Mobility::Park | Mobility::Never => 2,
@@ -119,7 +119,7 @@ impl World<'_> {
     /// The job gives up its place: by its mobility, or else without its work.
     fn displace(&mut self, job: Job, gone: &mut Changed) {
         let state = match (job.mobility, &job.state) {
-            (Mobility::Checkpoint, _) => JobState::Paused,
+            (Mobility::Checkpoint | Mobility::Carry, _) => JobState::Paused,
             (Mobility::Park, JobState::Running(here)) if self.can_park(&job) => {
                 JobState::Parked(here.clone())
             }
@@ -156,7 +156,7 @@ impl World<'_> {
 }
 
 fn can_move(job: &Job) -> bool {
-    matches!(job.mobility, Mobility::Checkpoint | Mobility::Restart)
+    job.moves_freely() || job.mobility == Mobility::Restart
 }
 
 fn tasks_on(job: &Job, node: NodeIndex) -> u32 {

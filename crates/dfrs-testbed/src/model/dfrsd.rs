@@ -9,6 +9,7 @@ use dfrs_proto::message::{EIGHTHS, NodeOrder};
 use super::cluster::ClusterModel;
 use super::events::ModelEvent;
 use super::gauge::NeedGauge;
+use super::program::ImageOutcome;
 
 impl ClusterModel {
     /// Orders of this generation have reached the node's daemon.
@@ -61,6 +62,7 @@ impl ClusterModel {
         match (fact, numbers.as_slice()) {
             ("parked", [job]) => self.is_parked_on(*job, node),
             ("stuck", [job]) => self.is_stuck_on(*job, node),
+            ("carry", [job]) => self.says_carriable(*job, node),
             ("swap", []) => self.settings.swap_mib > 0,
             ("swap", [eighths]) => u32::from(self.eighths(node)) >= *eighths,
             ("swap-less", []) => self.eighths(node) < EIGHTHS,
@@ -72,6 +74,20 @@ impl ClusterModel {
             }
             _ => false,
         }
+    }
+
+    /// Whether the node says that the job, which it is to inspect, can be carried.
+    fn says_carriable(&self, job: u32, node: u32) -> bool {
+        let machine = &self.machines[node as usize];
+        let is_inspected = machine.orders.get(&job).is_some_and(|order| order.carry);
+        let mut runs = machine.runs.iter().filter_map(|id| self.runs.get(id));
+        is_inspected
+            && runs.any(|run| {
+                let program = self.programs.get(&run.label);
+                let image = program.map(|program| program.submission.image);
+                let is_whole = run.began && run.parts.len() == 1;
+                run.job == job && is_whole && image != Some(ImageOutcome::Refused)
+            })
     }
 
     /// How many eighths of the swap that is counted there parked jobs can have.

@@ -218,8 +218,10 @@ impl ClusterModel {
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
         let job = run.job;
         let parked = nodes.iter().filter(|node| self.is_parked_on(job, **node));
-        let parked = parked.copied().collect();
+        let imaged = parked.clone().any(|node| self.has_image_on(job, *node));
+        let parked = parked.filter(|_| !imaged).copied().collect();
         if let Some(run) = self.runs.get_mut(&id) {
+            run.imaged_at_end |= imaged;
             run.parked_at_end = parked;
         }
         for node in &nodes {

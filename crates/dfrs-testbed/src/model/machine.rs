@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::program::ImageOutcome;
 use dfrs_core::Time;
 use dfrs_proto::message::{JobOrder, NodeOrder};
 
@@ -13,6 +14,8 @@ pub(super) struct FrozenJob {
     pub(super) memory_mib: u64,
     /// Its memory is locked.
     pub(super) pinned: bool,
+    /// Its processes are written to an image, and its memory stays; what comes of it.
+    pub(super) image: Option<ImageOutcome>,
 }
 
 /// A node as it is.
@@ -81,7 +84,11 @@ impl ModelNode {
     /// Jobs that the orders want frozen. Once these have expired, what is frozen stays so, and
     /// nothing else is frozen.
     pub(super) fn to_freeze(&self) -> BTreeSet<u32> {
-        let orders = self.orders.values().filter(|order| order.frozen);
+        // What ends with its image is not thawed before.
+        let stays =
+            |order: &JobOrder| order.ended && order.image && self.frozen.contains_key(&order.id);
+        let orders = self.orders.values();
+        let orders = orders.filter(|order| order.frozen || stays(order));
         let is_due = |job: &u32| !self.expired || self.frozen.contains_key(job);
         orders.map(|order| order.id).filter(is_due).collect()
     }
@@ -132,7 +139,7 @@ pub(super) fn swapped(
     let mut free_at = 0;
     let mut amounts = BTreeMap::new();
     for (job, frozen) in order {
-        if frozen.pinned {
+        if frozen.pinned || frozen.image.is_some() {
             amounts.insert(*job, 0);
             continue;
         }

@@ -137,7 +137,10 @@ impl Slurm for SlurmPort {
         self.call("warn", job, |model| model.warn(job))
     }
     fn requeue(&mut self, job: u32) -> Result<(), SlurmError> {
-        self.call("requeue", job, |model| model.requeue(job))
+        self.call("requeue", job, |model| {
+            model.expect_image(job);
+            model.requeue(job)
+        })
     }
     fn requeue_warned(
         &mut self,

@@ -20,6 +20,18 @@ pub enum ProgramOutcome {
     Failed,
 }
 
+/// What comes of writing a job's processes to an image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImageOutcome {
+    /// Its node says that it cannot be carried.
+    #[default]
+    Refused,
+    /// The image is complete.
+    Complete,
+    /// The node says that it can be, and the image fails.
+    Fails,
+}
+
 /// What a user submits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSubmission {
@@ -43,6 +55,8 @@ pub struct JobSubmission {
     pub untrapped: bool,
     /// Its memory is locked: none of it leaves RAM.
     pub pinned: bool,
+    /// What comes of writing it to an image.
+    pub image: ImageOutcome,
     /// Its script holds the job as soon as it runs.
     pub holds: bool,
     /// Its script begins a step every so many seconds; 0: none.
@@ -68,6 +82,7 @@ impl JobSubmission {
             stubborn: false,
             untrapped: false,
             pinned: false,
+            image: ImageOutcome::Refused,
             holds: false,
             step_seconds: 0,
             ends_when_warned: false,
@@ -96,7 +111,7 @@ pub struct JobProgram {
     pub submission: JobSubmission,
     /// Slurm's id, since its last submission.
     pub id: u32,
-    /// Work that its checkpoint holds.
+    /// Work that its checkpoint or image holds.
     pub kept: Span,
     /// Work that all its runs have done together, once their last processes are gone.
     pub worked: Span,

@@ -10,9 +10,12 @@ use super::devices::HeldDevice;
 use super::events::ModelEvent;
 use super::gauge::NeedGauge;
 use super::machine::{FrozenJob, ModelNode, swapped};
+use super::program::ImageOutcome;
 
 /// A node says that a job cannot be parked after so long.
 const STUCK_TIMEOUT: Span = Span(2_000_000);
+/// What an image of a job without memory takes.
+const IMAGE_START: Span = Span(500_000);
 
 /// The processes of one job from one start to their end.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +49,8 @@ pub(super) struct ModelRun {
     pub(super) unsignalled: BTreeSet<u32>,
     /// Nodes on which it was parked then: what is in swap ends there.
     pub(super) parked_at_end: BTreeSet<u32>,
+    /// Its image was complete then.
+    pub(super) imaged_at_end: bool,
     /// MiB in swap, by node, of processes that were thawed and are still stopped.
     pub(super) cold_mib: BTreeMap<u32, u64>,
     /// MiB of swap, by node, that it still has since it was parked there last.
@@ -187,8 +192,11 @@ impl ClusterModel {
         run.count(self.now);
         if let Some(program) = self.programs.get_mut(&run.label) {
             #[expect(clippy::cast_possible_truncation, reason = "below the work, an i64")]
-            let worked = (run.done - run.kept) as i64;
+            let (worked, done) = ((run.done - run.kept) as i64, run.done as i64);
             program.worked = Span(program.worked.0 + worked);
+            if run.imaged_at_end {
+                program.kept = program.kept.max(Span(done.min(run.work.0)));
+            }
         }
     }
 
@@ -218,10 +226,13 @@ impl ClusterModel {
                 let memory = run.memory_on(node).saturating_sub(cold);
                 let program = self.programs.get(&run.label);
                 let pinned = program.is_some_and(|program| program.submission.pinned);
+                let order = machine.orders.get(&run.job);
+                let image = program.map(|program| program.submission.image);
                 let frozen = FrozenJob {
                     since: now,
                     memory_mib: memory,
                     pinned,
+                    image: image.filter(|_| order.is_some_and(|order| order.image)),
                 };
                 (run.job, frozen)
             })
@@ -280,6 +291,9 @@ impl ClusterModel {
         let Some(frozen) = machine.frozen.get(&job).filter(|_| machine.takes_orders()) else {
             return false;
         };
+        if frozen.image.is_some() {
+            return self.has_image(frozen);
+        }
         let speed = self.settings.swap_mib_per_second;
         let swap = self.swap_for_parked(machine, node);
         let amounts = swapped(&machine.frozen, swap, speed, self.now);
@@ -293,8 +307,43 @@ impl ClusterModel {
         let frozen = machine.and_then(|machine| machine.frozen.get(&job));
         let since = self.now.0 - STUCK_TIMEOUT.0;
         frozen.is_some_and(|frozen| {
-            frozen.pinned && self.settings.swap_mib > 0 && frozen.since.0 <= since
+            let cannot = match frozen.image {
+                Some(outcome) => outcome != ImageOutcome::Complete,
+                None => frozen.pinned && self.settings.swap_mib > 0,
+            };
+            cannot && frozen.since.0 <= since
         })
+    }
+
+    /// Whether the image of a frozen job is complete.
+    fn has_image(&self, frozen: &FrozenJob) -> bool {
+        let speed = self.settings.swap_mib_per_second.max(1);
+        let takes = frozen.memory_mib.saturating_mul(1_000_000) / speed;
+        let takes = IMAGE_START.0 + i64::try_from(takes).unwrap_or(i64::MAX / 2);
+        frozen.image == Some(ImageOutcome::Complete) && self.now.0 - frozen.since.0 >= takes
+    }
+
+    /// DFRS requeues the job: if its node is writing its image, that has to be complete.
+    pub(super) fn expect_image(&mut self, job: u32) {
+        let writes = |machine: &ModelNode| {
+            let order = machine.orders.get(&job);
+            machine.takes_orders() && order.is_some_and(|order| order.frozen && order.image)
+        };
+        let nodes = 0..u32::try_from(self.machines.len()).unwrap_or(u32::MAX);
+        let incomplete = nodes
+            .filter(|node| writes(&self.machines[*node as usize]))
+            .any(|node| !self.has_image_on(job, node));
+        if incomplete {
+            let fault = format!("job {job} is requeued before its image is complete");
+            self.faults.push(fault);
+        }
+    }
+
+    /// Whether the node has a complete image of the job, whose processes are to end.
+    pub(super) fn has_image_on(&self, job: u32, node: u32) -> bool {
+        let machine = self.machines.get(node as usize);
+        let frozen = machine.and_then(|machine| machine.frozen.get(&job));
+        frozen.is_some_and(|frozen| frozen.image.is_some() && self.has_image(frozen))
     }
 
     /// MiB in RAM on each node of jobs that Slurm knows about: what others may not have.

@@ -66,10 +66,12 @@ pub enum Kind {
     SlowCalls,
     /// Nodes have devices, for which jobs ask.
     Devices,
+    /// Jobs are carried.
+    Carry,
 }
 
 /// All kinds, with the names by which they are left out.
-pub const KINDS: [(Kind, &str); 26] = [
+pub const KINDS: [(Kind, &str); 27] = [
     (Kind::Arrays, "arrays"),
     (Kind::Limits, "limits"),
     (Kind::Owners, "owners"),
@@ -96,6 +98,7 @@ pub const KINDS: [(Kind, &str); 26] = [
     (Kind::Refusals, "refusals"),
     (Kind::SlowCalls, "slow-calls"),
     (Kind::Devices, "devices"),
+    (Kind::Carry, "carry"),
 ];
 
 /// Kinds that the reconciler does not stand yet, and what they do to it.
@@ -181,6 +184,9 @@ pub fn generate(seed: u64, kinds: &Kinds) -> TrialScenario {
     super::hostile::draw(seed, &mut scenario);
     if kinds.has(Kind::Devices) {
         super::devices::draw(seed, &mut scenario);
+    }
+    if kinds.has(Kind::Carry) {
+        super::carry::draw(seed, &mut scenario);
     }
     scenario.acts.sort_by_key(|(at, _)| *at);
     scenario
@@ -365,7 +371,7 @@ impl ScenarioGenerator<'_> {
     fn add_faults(&mut self) {
         let kinds = self.kinds.0.iter().copied();
         // Of these it is drawn apart.
-        let is_drawn = |kind: &Kind| !matches!(kind, Kind::LostState | Kind::Devices);
+        let is_drawn = |kind: &Kind| !matches!(kind, Kind::LostState | Kind::Devices | Kind::Carry);
         let kinds: Vec<Kind> = kinds.filter(is_drawn).collect();
         for _ in 0..self.draw.below(10) {
             if !kinds.is_empty() {
@@ -398,7 +404,8 @@ impl ScenarioGenerator<'_> {
             | Kind::LostState
             | Kind::Owners
             | Kind::SlowCalls
-            | Kind::Devices => {}
+            | Kind::Devices
+            | Kind::Carry => {}
             Kind::Operators => self.operate(at, later, label),
             Kind::Suspensions => self.suspend(at, later, label),
             Kind::Drains => self.pair(at, Act::Drain(node), later, Act::Undrain(node)),

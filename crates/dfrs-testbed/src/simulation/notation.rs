@@ -7,7 +7,7 @@ use dfrs_core::Span;
 
 use super::scenario::{NodeGroup, SECOND};
 use crate::model::acts::Act;
-use crate::model::{JobSubmission, ModelSettings};
+use crate::model::{ImageOutcome, JobSubmission, ModelSettings};
 use dfrs_agent::fixtures::job;
 use dfrs_agent::slurm::devices::{RequestedDevices, text_of};
 use dfrs_agent::slurm::records::ObservedJob;
@@ -181,6 +181,8 @@ fn submission(text: &str) -> Result<JobSubmission, String> {
             "stubborn" => made.stubborn = true,
             "untrapped" => made.untrapped = true,
             "pinned" => made.pinned = true,
+            "carriable" => made.image = ImageOutcome::Complete,
+            "image-fails" => made.image = ImageOutcome::Fails,
             "holds" => made.holds = true,
             "steps" => made.step_seconds = number(value)?,
             "ends-when-warned" => made.ends_when_warned = true,
@@ -285,6 +287,9 @@ fn print_submission(submission: &JobSubmission) -> String {
     add(submission.stubborn, "stubborn".into());
     add(submission.untrapped, "untrapped".into());
     add(submission.pinned, "pinned".into());
+    let outcome = submission.image;
+    add(outcome == ImageOutcome::Complete, "carriable".into());
+    add(outcome == ImageOutcome::Fails, "image-fails".into());
     add(submission.holds, "holds".into());
     let steps = submission.step_seconds;
     add(steps > 0, format!("steps={steps}"));

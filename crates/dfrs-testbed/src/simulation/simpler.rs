@@ -5,7 +5,7 @@ use dfrs_core::Span;
 use super::devices;
 use super::scenario::{SECOND, TrialScenario};
 use crate::model::acts::Act;
-use crate::model::{JobSubmission, ModelSettings};
+use crate::model::{ImageOutcome, JobSubmission, ModelSettings};
 use dfrs_agent::fixtures::job;
 use dfrs_agent::slurm::records::ObservedJob;
 
@@ -53,7 +53,7 @@ const WHOLE: [Simplification<TrialScenario>; 9] = [
     },
 ];
 
-const OF_JOBS: [Simplification<JobSubmission>; 22] = [
+const OF_JOBS: [Simplification<JobSubmission>; 23] = [
     |made| made.job.request.devices.clear(),
     |made| made.array = 1,
     |made| made.job.request.tasks = 1,
@@ -69,6 +69,7 @@ const OF_JOBS: [Simplification<JobSubmission>; 22] = [
     |made| made.stubborn = false,
     |made| made.untrapped = false,
     |made| made.pinned = false,
+    |made| made.image = ImageOutcome::Refused,
     |made| made.holds = false,
     |made| made.step_seconds = 0,
     |made| made.ends_when_warned = false,

@@ -60,7 +60,11 @@ impl Life {
     }
 
     fn becomes_requeued(&mut self, next: Next, now: Time) {
-        self.phase = LifePhase::Requeued(Requeued { next, gone: false });
+        self.phase = LifePhase::Requeued(Requeued {
+            next,
+            gone: false,
+            has_image: false,
+        });
         super::pauses::follow(&mut self.pauses, &self.phase, now);
     }
 

@@ -4,7 +4,7 @@ use dfrs_core::{Action, Mobility, Time};
 use dfrs_proto::conf::Config;
 
 use super::step::{LifeStep, StepResult};
-use crate::job::mobility::mobility;
+use crate::job::mobility::{carried_or_parked, mobility};
 use crate::job::placement::NamedPlacement;
 use crate::slurm::observation::Observation;
 use crate::slurm::records::ObservedJob;
@@ -41,6 +41,8 @@ pub struct JobContext<'a> {
     pub config: &'a Config,
     /// Now.
     pub now: Time,
+    /// Whether its node says that it can be carried.
+    pub is_carriable: bool,
 }
 
 impl<'a> JobContext<'a> {
@@ -57,6 +59,7 @@ impl<'a> JobContext<'a> {
             observation,
             config,
             now,
+            is_carriable: false,
         }
     }
 
@@ -69,6 +72,6 @@ impl<'a> JobContext<'a> {
     /// How the job can give up its place.
     #[must_use]
     pub fn mobility(&self) -> Mobility {
-        mobility(self.job, self.config)
+        carried_or_parked(mobility(self.job, self.config), self.is_carriable)
     }
 }

@@ -186,6 +186,7 @@ fn leaves(next: &Next) -> LifeTransition {
     LifeTransition::to(LifePhase::Requeued(Requeued {
         next: next.clone(),
         gone: false,
+        has_image: false,
     }))
 }
 

@@ -9,7 +9,7 @@ impl Life {
     #[must_use]
     pub fn is_frozen(&self, job: &ObservedJob, place: &ObservedPlace) -> Option<bool> {
         match (self.traits().freezing, job.state) {
-            (Freezing::Always, _) => Some(true),
+            (Freezing::Always | Freezing::Image, _) => Some(true),
             // Still frozen until its memory is counted again, even if an operator resumed it; then
             // it thaws.
             (Freezing::UntilCounted, ObservedState::Suspended | ObservedState::Running) => {

@@ -3,6 +3,7 @@
 use dfrs_core::JobState;
 use serde::{Deserialize, Serialize};
 
+use super::dumping::Dumping;
 use super::event::{JobContext, LifeEvent};
 use super::foreign::{self, ForeignPhase};
 use super::journal::{JournalPlace, JournalState};
@@ -51,6 +52,11 @@ pub(super) trait Phase {
     /// What the job does after it has given up its place by checkpoint and requeue, if it does.
     fn after_leaving(&self) -> Option<&Next> {
         None
+    }
+
+    /// Whether its last processes are ending, and its image is all that is to be left of them.
+    fn leaves_image(&self) -> bool {
+        false
     }
 
     /// Whether it has its warning in this run.
@@ -104,6 +110,8 @@ pub(super) enum LifePhase {
     Leaving(LeavingPhase),
     /// Got its warning signal and has until its time is up to write its checkpoint.
     Warned(Warned),
+    /// Is being carried: its node writes its image.
+    Dumping(Dumping),
     /// Requeued; its last processes are ending.
     Requeued(Requeued),
     /// Gave up its place by checkpoint; in Slurm's queue.
@@ -135,6 +143,7 @@ impl LifePhase {
             Self::Unparking(unparking) => unparking,
             Self::Leaving(leaving) => leaving,
             Self::Warned(warned) => warned,
+            Self::Dumping(dumping) => dumping,
             Self::Requeued(requeued) => requeued,
             Self::Paused => &PausedPhase,
             Self::Foreign => &ForeignPhase,

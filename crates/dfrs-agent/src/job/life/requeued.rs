@@ -22,6 +22,9 @@ pub(super) struct Requeued {
     pub(super) next: Next,
     /// The last process is gone and its memory is free.
     pub(super) gone: bool,
+    /// Its node has its image: until its last process is gone, it stays stopped there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) has_image: bool,
 }
 
 impl Phase for Requeued {
@@ -78,6 +81,10 @@ impl Phase for Requeued {
     fn after_leaving(&self) -> Option<&Next> {
         Some(&self.next)
     }
+
+    fn leaves_image(&self) -> bool {
+        self.has_image
+    }
 }
 
 impl Requeued {
@@ -87,6 +94,7 @@ impl Requeued {
                 Some(LifeTransition::to(LifePhase::Requeued(Self {
                     next: self.next.clone(),
                     gone: true,
+                    has_image: false,
                 })))
             }
             _ => taken_by_others(context),
@@ -110,13 +118,18 @@ impl Requeued {
 
 /// The job is back in the queue without DFRS's doing: requeued by others, or its node failed.
 pub(super) fn lost(context: &JobContext) -> LifeTransition {
+    // An image of a job that is carried is complete only when DFRS requeues it.
     let next = if context.mobility() == Mobility::Checkpoint {
         Next::Pause
     } else {
         Next::Restart
     };
-    LifeTransition::to(LifePhase::Requeued(Requeued { next, gone: false }))
-        .orphaned(!context.job.completing)
+    LifeTransition::to(LifePhase::Requeued(Requeued {
+        next,
+        gone: false,
+        has_image: false,
+    }))
+    .orphaned(!context.job.completing)
 }
 
 /// slurmctld has forgotten that the job it shows as pending had started: its nodes run it, and are

@@ -2,6 +2,7 @@
 
 use dfrs_core::{Action, JobState, Mobility};
 
+use super::dumping::Dumping;
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
 use super::journal::{JournalPlace, JournalState};
@@ -64,12 +65,22 @@ impl Phase for RunningPhase {
     }
 }
 
+fn dumping(next: Next, context: &JobContext) -> LifePhase {
+    let since = context.now;
+    LifePhase::Dumping(Dumping { next, since })
+}
+
 /// How a running job gives up its place for `action`: as its mobility says.
 fn give_up_place(action: &Action, context: &JobContext) -> Option<LifePhase> {
     let leaving = |next| LifePhase::Leaving(LeavingPhase { next });
     match (action, context.mobility()) {
         (Action::Pause(_), Mobility::Park) => {
             Some(LifePhase::Parking(ParkingPhase::begins(context)))
+        }
+        (Action::Pause(_), Mobility::Carry) => Some(dumping(Next::Pause, context)),
+        (Action::Migrate(_, mapping), Mobility::Carry) => {
+            let placement = NamedPlacement::from_mapping(mapping, context.observation);
+            Some(dumping(Next::Move(placement), context))
         }
         // A job without a checkpoint has nothing to bring to another place: it queues again.
         (Action::Pause(_) | Action::Migrate(..), Mobility::Restart) => Some(leaving(Next::Restart)),

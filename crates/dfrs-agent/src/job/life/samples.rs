@@ -55,7 +55,11 @@ pub(crate) fn moving(placement: NamedPlacement) -> Life {
 }
 
 fn requeued(next: Next) -> Life {
-    in_phase(LifePhase::Requeued(Requeued { next, gone: false }))
+    in_phase(LifePhase::Requeued(Requeued {
+        next,
+        gone: false,
+        has_image: false,
+    }))
 }
 
 /// Is to start, and has been since the beginning of time.

@@ -50,6 +50,8 @@ pub(super) enum Freezing {
     Never,
     /// They do, whatever Slurm shows.
     Always,
+    /// They do, and write its processes to an image.
+    Image,
     /// They do until Slurm counts its memory there.
     UntilCounted,
 }
@@ -137,6 +139,19 @@ impl Life {
     #[must_use]
     pub fn is_parking(&self) -> bool {
         self.is_leaving() && self.traits().freezing == Freezing::Always
+    }
+
+    /// Whether its node writes its processes to an image.
+    #[must_use]
+    pub fn is_dumping(&self) -> bool {
+        self.traits().freezing == Freezing::Image
+    }
+
+    /// Whether its last processes are ending on its last node, which is not to let them run: the job
+    /// goes on from its image.
+    #[must_use]
+    pub fn leaves_image(&self) -> bool {
+        self.phase.rules().leaves_image()
     }
 
     /// Whether it was parked and is on its way back.
@@ -229,7 +244,7 @@ mod tests {
         assert_eq!(
             phases(Life::is_under_way),
             "starting, being parked, coming back, to give up its place, writing its checkpoint, \
-             being requeued"
+             writing its image, being requeued"
         );
         assert_eq!(
             phases(|life| !life.may_have_step()),
@@ -237,11 +252,12 @@ mod tests {
         );
         assert_eq!(
             phases(Life::is_leaving),
-            "being parked, to give up its place, writing its checkpoint, being requeued"
+            "being parked, to give up its place, writing its checkpoint, writing its image, being \
+             requeued"
         );
         assert_eq!(
             phases(Life::can_cancel_pause),
-            "being parked, parked, to give up its place, writing its checkpoint"
+            "being parked, parked, to give up its place, writing its checkpoint, writing its image"
         );
         assert_eq!(
             phases(Life::is_handed_back),
@@ -249,11 +265,11 @@ mod tests {
         );
         assert_eq!(
             phases(Life::depends_on_dfrs),
-            "being parked, parked, coming back"
+            "being parked, parked, coming back, writing its image"
         );
         assert_eq!(
             phases(Life::uses_its_allocation),
-            "running, being parked, to give up its place, writing its checkpoint"
+            "running, being parked, to give up its place, writing its checkpoint, writing its image"
         );
         assert_eq!(
             phases(Life::is_waiting),
@@ -261,7 +277,7 @@ mod tests {
         );
         assert_eq!(
             phases(Life::needs_park_confirmation),
-            "being parked, parked"
+            "being parked, parked, writing its image"
         );
         assert_eq!(
             phases(|life| life.phase.rules().was_warned()),
@@ -269,11 +285,12 @@ mod tests {
         );
         assert_eq!(
             phases(|life| life.phase.rules().after_leaving().is_some()),
-            "to give up its place, writing its checkpoint, being requeued"
+            "to give up its place, writing its checkpoint, writing its image, being requeued"
         );
         assert_eq!(phases(Life::is_running), "running");
         assert_eq!(phases(Life::is_starting), "starting");
         assert_eq!(phases(Life::is_parking), "being parked");
+        assert_eq!(phases(Life::is_dumping), "writing its image");
         assert_eq!(phases(Life::is_parked), "parked");
         assert_eq!(phases(Life::is_unparking), "coming back");
         assert_eq!(phases(Life::is_paused), "paused after its checkpoint");

@@ -124,6 +124,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 former.entry(node.to_owned()).or_default().insert(*id);
             }
         }
+        // Those that are carried end there, too, and are not to run before they have.
+        for id in self.lists.steps() {
+            let record = self.ledger.get(id);
+            if record.is_some_and(|record| record.life.leaves_image()) {
+                for node in self.nodes_to_query(id, seen) {
+                    former.entry(node.to_owned()).or_default().insert(id);
+                }
+            }
+        }
         if former == self.nodes.former {
             return false;
         }

@@ -32,8 +32,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) {
         let look = JobContext::new(job, seen, &self.config, now);
-        let can_leave = match mobility_now(job, &self.config) {
-            Mobility::Checkpoint => true,
+        let is_carriable = self
+            .ledger
+            .get(job.id)
+            .is_some_and(|record| record.is_carriable);
+        let can_leave = match mobility_now(job, &self.config, is_carriable) {
+            Mobility::Checkpoint | Mobility::Carry => true,
             Mobility::Park => self.could_be_parked(job, seen),
             Mobility::Restart | Mobility::Never => false,
         };

@@ -40,6 +40,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let since = record.map_or(job.submit_seconds, LedgerRecord::waits_since);
         let flow_time = (seconds(now) - as_float(since)).max(0.0);
         let weight = self.planner.weights.of(job);
+        let is_carriable = record.is_some_and(|record| record.is_carriable);
         let boosted = record.is_some_and(|record| record.deadline_boost);
         let weight = if boosted {
             deadline_boosted(weight)
@@ -68,7 +69,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             stretch: (virtual_time > Span::ZERO).then(|| flow_time / length(virtual_time)),
             priority: job.priority,
             weight: f64::from(weight.0) / 1000.0,
-            mobility: mobility_now(job, &self.config).to_string(),
+            mobility: mobility_now(job, &self.config, is_carriable).to_string(),
             recent_moves: record.map_or(0, |record| record.life.recent_moves(now)),
             most_moves: self.config.policy.settings.budget.moves_per_job,
             next_remap: seconds(self.planner.remaps.due()),

@@ -23,6 +23,8 @@ pub struct DeliveryFacts {
     places: NeedQueries,
     /// There were such jobs before or after the last change.
     polls_needs: bool,
+    /// Some node has, or had, a job to inspect.
+    inspects: bool,
 }
 
 /// Numbers of changes.
@@ -92,6 +94,28 @@ impl DeliveryFacts {
             needs.insert(job, need);
         } else {
             needs.remove(&job);
+        }
+    }
+
+    /// The node of this job says whether it can be carried.
+    pub(super) fn carriable(&mut self, job: u32, can_be: bool) {
+        if self.facts.carriable.get(&job) != Some(&can_be) {
+            let facts = Arc::make_mut(&mut self.facts);
+            facts.carriable.insert(job, can_be);
+        }
+    }
+
+    /// Whether some node has, or had, a job to inspect.
+    pub(super) fn inspects(&self) -> bool {
+        self.inspects
+    }
+
+    /// These jobs are no longer inspected where they were.
+    pub(super) fn forget_carriable(&mut self, jobs: &BTreeSet<u32>) {
+        let known = &self.facts.carriable;
+        if jobs.iter().any(|job| known.contains_key(job)) {
+            let facts = Arc::make_mut(&mut self.facts);
+            facts.carriable.retain(|job, _| !jobs.contains(job));
         }
     }
 
@@ -206,6 +230,8 @@ impl DeliveryFacts {
         for node in changes.changed.keys() {
             self.orders.entry(node.clone()).or_default().given = number;
         }
+        let mut orders = changes.changed.values().flat_map(|orders| &orders.jobs);
+        self.inspects |= orders.any(|job| job.carry);
         let asked = !self.places.is_empty();
         let moved = self.places.change(changes, number);
         self.polls_needs = asked || !self.places.is_empty();

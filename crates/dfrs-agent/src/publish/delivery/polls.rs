@@ -1,6 +1,7 @@
 //! What the node daemons are polled for that they publish as socket names, and when: how much swap
 //! nodes have (`swap`), which of the jobs that are being parked are parked, or cannot be, whether
-//! those that are parked still are (`parked`), and what jobs need (`needs`). The query is a message
+//! those that are parked still are (`parked`), what jobs need (`needs`), and which can be carried
+//! (`carry`). The query is a message
 //! to that name; whether it can be delivered is the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dfrs_core::{Span, Time};
 
 use super::Query;
+use super::carry::{CarrySchedule, inspected};
 use super::facts::{DeliveryFacts, ParkingJob};
 use super::needs::{NeedQueryKind, NeedSchedule};
 use super::parked::ParkedSchedule;
@@ -32,6 +34,8 @@ pub struct PolledChanges {
     /// being parked.
     frozen: BTreeMap<String, BTreeSet<u32>>,
     gone: BTreeSet<String>,
+    /// The jobs that each node inspects whose orders changed, if that matters.
+    inspected: Option<BTreeMap<String, BTreeSet<u32>>>,
     /// The change itself and its number, if it matters to the polling of needs.
     needs: Option<(OrderChanges, u64)>,
 }
@@ -45,8 +49,13 @@ impl PolledChanges {
             let frozen = orders.jobs.iter().filter(|job| job.frozen);
             (name.clone(), frozen.map(|job| job.id).collect())
         });
+        let of_nodes = || {
+            let nodes = changes.changed.iter();
+            nodes.map(|(name, orders)| (name.clone(), inspected(orders)))
+        };
         Self {
             frozen: nodes.collect(),
+            inspected: facts.inspects().then(|| of_nodes().collect()),
             gone: changes.gone.clone(),
             needs: facts.polls_needs().then(|| (changes.clone(), number)),
         }
@@ -71,6 +80,8 @@ enum PollQuery {
     /// Of one that was parked: whether it still is.
     StillParked(u32),
     Need(NeedQueryKind),
+    /// Of a job whether it can be carried.
+    Carry(u32),
 }
 
 impl DaemonQuery {
@@ -87,6 +98,7 @@ impl DaemonQuery {
         match self.about {
             PollQuery::Swap(about) => about.address(),
             PollQuery::Need(about) => about.address(),
+            PollQuery::Carry(job) => format!("/run/dfrs/%n/carry.{job}.sock"),
             PollQuery::Stuck(job, _) => format!("/run/dfrs/%n/stuck.{job}.sock"),
             PollQuery::Parked(job, _) | PollQuery::StillParked(job) => {
                 format!("/run/dfrs/%n/parked.{job}.sock")
@@ -135,6 +147,7 @@ pub struct PollSchedule {
     parking_polls: BTreeMap<u32, ParkingPolls>,
     parked: ParkedSchedule,
     needs: NeedSchedule,
+    carry: CarrySchedule,
     open: BTreeMap<u64, (DaemonQuery, Time)>,
 }
 
@@ -151,6 +164,7 @@ impl PollSchedule {
             parking_polls: BTreeMap::new(),
             parked: ParkedSchedule::default(),
             needs: NeedSchedule::default(),
+            carry: CarrySchedule::default(),
             open: BTreeMap::new(),
         }
     }
@@ -163,6 +177,10 @@ impl PollSchedule {
         facts.forget_not_parked(&changed.jobs);
         for node in changed.thawing {
             self.swap.returned(&node, now);
+        }
+        if let Some(inspected) = &changes.inspected {
+            let left = self.carry.change(inspected, gone, now);
+            facts.forget_carriable(&left);
         }
         if let Some((changes, number)) = &changes.needs {
             self.needs.change(changes, *number, now);
@@ -180,6 +198,7 @@ impl PollSchedule {
         self.next_about_parking(facts, now)
             .or_else(|| self.next_about_needs(facts, now))
             .or_else(|| self.next_about_swap(now))
+            .or_else(|| self.next_about_carry(facts, now))
             .or_else(|| self.next_about_parked(facts, now))
     }
 
@@ -198,6 +217,7 @@ impl PollSchedule {
             self.needs.next_due(facts.silent()),
             self.swap.next_due(),
             self.parked.next_due(),
+            self.carry.next_due(),
         ];
         parking
             .chain(late)
@@ -267,6 +287,14 @@ impl PollSchedule {
         Some(DaemonQuery::of(question, PollQuery::StillParked))
     }
 
+    /// Of nodes that have their newest orders whether jobs can be carried.
+    fn next_about_carry(&mut self, facts: &DeliveryFacts, now: Time) -> Option<DaemonQuery> {
+        let is_current =
+            |node: &str| !facts.silent().contains(node) && facts.has_newest_orders(node);
+        let question = self.carry.next(now, is_current)?;
+        Some(DaemonQuery::of(question, PollQuery::Carry))
+    }
+
     /// This query is under way; no other has had this number.
     pub fn sent(&mut self, id: u64, query: DaemonQuery, now: Time) {
         self.open.insert(id, (query, now));
@@ -278,6 +306,7 @@ impl PollSchedule {
         match query.about {
             PollQuery::Swap(about) => self.swap.not_sent(&Query { nodes, about }, now),
             PollQuery::StillParked(job) => self.parked.not_sent(job, now),
+            PollQuery::Carry(job) => self.carry.not_sent(job, now),
             PollQuery::Need(about) => self.needs.not_sent(&Query { nodes, about }, now),
             PollQuery::Parked(..) | PollQuery::Stuck(..) => {}
         }
@@ -306,6 +335,16 @@ impl PollSchedule {
             }
             PollQuery::StillParked(about) => {
                 self.still_parked(&Query { nodes, about }, failed, facts, now);
+            }
+            PollQuery::Carry(about) => {
+                let can_be = failed.is_empty();
+                let is_silent = nodes.iter().any(|node| facts.silent().contains(node));
+                if !can_be && is_silent {
+                    // A node that does not answer says nothing.
+                    self.carry.not_sent(about, now);
+                } else if self.carry.answer(&Query { nodes, about }, can_be, now) {
+                    facts.carriable(about, can_be);
+                }
             }
             PollQuery::Need(about) => {
                 let learned = self.needs.answer(&Query { nodes, about }, failed, now);
@@ -340,6 +379,7 @@ impl PollSchedule {
         self.needs.reset_in_flight(now);
         self.swap.reset_in_flight(now);
         self.parked.reset_in_flight(now);
+        self.carry.reset_in_flight(now);
     }
 
     /// How many queries are under way.

@@ -82,6 +82,10 @@ fn kinds(replay: &Replay) -> String {
             Mobility::Checkpoint,
             "can be checkpointed (paused, and moved to other nodes)",
         ),
+        (
+            Mobility::Carry,
+            "can be carried (written to image files, and moved to other nodes)",
+        ),
         (Mobility::Restart, "can be restarted (they lose their work)"),
         (Mobility::Never, "must be left alone"),
     ];

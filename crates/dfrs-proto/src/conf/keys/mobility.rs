@@ -9,6 +9,7 @@ use crate::conf::value::{Keywords, NONE, set, word_for};
 
 pub(super) const MOBILITIES: &Keywords<Mobility> = &[
     ("park", Mobility::Park),
+    ("carry", Mobility::Carry),
     ("checkpoint", Mobility::Checkpoint),
     ("restart", Mobility::Restart),
     ("never", Mobility::Never),
@@ -17,11 +18,11 @@ pub(super) const MOBILITIES: &Keywords<Mobility> = &[
 pub(super) const MOBILITY: Key<Partition> = Key {
     name: "Mobility",
     purpose: KeyPurpose::Operation,
-    values: "`park`, `checkpoint`, `restart`, `never`",
+    values: "`park`, `carry`, `checkpoint`, `restart`, `never`",
     preset: Preset::Left("`park`"),
     meaning: "What DFRS may do with its jobs, unless a job [says \
         otherwise](#how-a-job-says-what-may-be-done-with-it). `checkpoint`: jobs with \
-        `--signal`; others are parked.",
+        `--signal`; others are parked. `carry`: jobs [that can be carried](carry.md).",
     sample: None,
     read: |partition, given| {
         refuse_for_moldable(partition, given)?;
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!(partition.mobility, Mobility::Checkpoint);
         assert_eq!(
             partition_mistake("Mobility=freeze"),
-            "Mobility=freeze is not known; allowed: park, checkpoint, restart, never"
+            "Mobility=freeze is not known; allowed: park, carry, checkpoint, restart, never"
         );
         let error = partition_mistake("Policy=DEMT Mobility=park");
         assert!(error.starts_with("Mobility has no place"), "{error}");
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(shown("Never,park,park"), "park,never");
         assert_eq!(shown("NONE"), "none");
         let all = &config("Partition=b AllowMobility=All").partitions[1];
-        assert_eq!(all.allowed.len(), 4);
+        assert_eq!(all.allowed.len(), 5);
         assert!(!all.to_string().contains("AllowMobility"));
         assert!(all.allowed.contains(&Mobility::Restart));
         let error = partition_mistake("AllowMobility=park,frozen");
@@ -165,7 +166,7 @@ mod tests {
         );
         let error = partition_mistake("InteractiveMobility=fly");
         assert!(
-            error.contains("is not known; allowed: park, checkpoint"),
+            error.contains("is not known; allowed: park, carry"),
             "{error}"
         );
         let error = partition_mistake("Policy=DEMT InteractiveMobility=never");

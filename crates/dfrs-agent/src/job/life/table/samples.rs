@@ -3,6 +3,7 @@
 use dfrs_core::Time;
 
 use super::scene::here;
+use crate::job::life::dumping::Dumping;
 use crate::job::life::leaving::{LeavingPhase, Next, Warned};
 use crate::job::life::parked::Parked;
 use crate::job::life::parking::ParkingPhase;
@@ -64,6 +65,12 @@ pub(in crate::job::life) const SAMPLES: &[Sample] = &[
             since,
         })
     }),
+    usual("Dumping, to pause", |since| {
+        LifePhase::Dumping(Dumping {
+            next: Next::Pause,
+            since,
+        })
+    }),
     usual("Requeued, to pause", |_| requeued(Next::Pause, false)),
     usual("Gone, to pause", |_| requeued(Next::Pause, true)),
     variant("Gone, to restart", |_| requeued(Next::Restart, true)),
@@ -98,7 +105,11 @@ fn starting(since: Time, resumes: bool) -> LifePhase {
 }
 
 fn requeued(next: Next, gone: bool) -> LifePhase {
-    LifePhase::Requeued(Requeued { next, gone })
+    LifePhase::Requeued(Requeued {
+        next,
+        gone,
+        has_image: false,
+    })
 }
 
 /// The name of a phase.
@@ -123,8 +134,13 @@ pub(super) fn name(phase: &LifePhase) -> String {
         LifePhase::Unparking(_) => "Unparking".into(),
         LifePhase::Leaving(LeavingPhase { next }) => with("Leaving", next),
         LifePhase::Warned(Warned { next, .. }) => with("Warned", next),
-        LifePhase::Requeued(Requeued { next, gone: false }) => with("Requeued", next),
-        LifePhase::Requeued(Requeued { next, gone: true }) => with("Gone", next),
+        LifePhase::Dumping(Dumping { next, .. }) => with("Dumping", next),
+        LifePhase::Requeued(Requeued {
+            next, gone: false, ..
+        }) => with("Requeued", next),
+        LifePhase::Requeued(Requeued {
+            next, gone: true, ..
+        }) => with("Gone", next),
         LifePhase::Paused => "Paused".into(),
         LifePhase::Foreign => "Foreign".into(),
     }

@@ -21,6 +21,8 @@ pub(super) struct Scene {
     has_room: bool,
     /// What the node says of its parking.
     park_status: ParkStatus,
+    /// Its node says that it can be carried.
+    is_carriable: bool,
     /// Seconds since the phase began.
     age_seconds: i64,
 }
@@ -77,6 +79,10 @@ pub(super) const RESTART_CHOICE: SceneChoice = &[
 /// How it can give up its place.
 const MOBILITY: SceneChoice = &[
     ("it can be parked", |scene| comment(scene, "dfrs:park")),
+    ("it can be carried", |scene| {
+        comment(scene, "dfrs:carry");
+        scene.is_carriable = true;
+    }),
     ("it keeps a checkpoint", |scene| {
         comment(scene, "dfrs:checkpoint");
     }),
@@ -113,7 +119,7 @@ pub(super) const SEEN: &[Scenes] = &[
     Scenes {
         words: "seen running",
         change: |scene| scene.job.state = ObservedState::Running,
-        choices: &[PREPARED, RESTART_CHOICE, MEMORY, ROOM, TIME],
+        choices: &[PREPARED, RESTART_CHOICE, MEMORY, ROOM, TIME, PARKED],
     },
     Scenes {
         words: "seen suspended",
@@ -194,6 +200,7 @@ impl Scene {
             job: job(1, 1),
             has_room: false,
             park_status: ParkStatus::Unknown,
+            is_carriable: false,
             age_seconds: 0,
         }
     }
@@ -236,11 +243,10 @@ impl Scene {
         nodes[0].allocated_memory_mib = if self.has_room { 500 } else { 1000 };
         let observation = Observation::new([self.job.clone()], nodes);
         let config = config();
-        with(&JobContext::new(
-            &self.job,
-            &observation,
-            &config,
-            Time(NOW * SECOND),
-        ))
+        let now = Time(NOW * SECOND);
+        with(&JobContext {
+            is_carriable: self.is_carriable,
+            ..JobContext::new(&self.job, &observation, &config, now)
+        })
     }
 }

@@ -1,0 +1,124 @@
+//! Dumping: a running job is carried. Its node stops it and writes its processes to an image; when
+//! it reports that the image is complete, the job is requeued, and goes on from it elsewhere.
+//!
+//! Until then the job has its place, and goes on there if the image cannot be written.
+
+use dfrs_core::{Action, JobState, Time};
+use serde::{Deserialize, Serialize};
+
+use super::event::{JobContext, LifeEvent};
+use super::foreign::suspended;
+use super::journal::{JournalPlace, JournalState};
+use super::leaving::Next;
+use super::phase::{LifePhase, Phase};
+use super::reason::WaitFacts;
+use super::requeued::{Requeued, lost, start_forgotten};
+use super::step::{LifeStep, ParkStatus, StepResult, has_passed};
+use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
+use super::transition::LifeTransition;
+use super::unparking::return_forgotten;
+use crate::job::placement::NamedPlacement;
+use crate::slurm::records::{ObservedJob, ObservedState};
+
+/// Why it is given up if the node was too slow.
+const SLOW: &str = "its node did not write its image in time";
+/// Why it is given up if the node could not.
+const FAILED: &str = "its processes cannot be written to an image; see dfrsd's log on its node";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Dumping {
+    /// What follows.
+    pub(super) next: Next,
+    /// Since when.
+    pub(super) since: Time,
+}
+
+impl Phase for Dumping {
+    fn traits(&self) -> &'static PhaseTraits {
+        &PhaseTraits {
+            name: "writing its image",
+            course: PhaseCourse::Leaving,
+            place: PhasePlace::Used,
+            freezing: Freezing::Image,
+            pause: PauseEffect::AsBefore,
+        }
+    }
+
+    fn next_step(&self, context: &JobContext, on_node: ParkStatus) -> Option<LifeStep> {
+        if context.job.configuring {
+            return None;
+        }
+        match on_node {
+            ParkStatus::Parked => Some(LifeStep::Requeue),
+            ParkStatus::Stuck => Some(LifeStep::Abandon(FAILED)),
+            ParkStatus::Unknown => has_passed(self.since, context.config.park_timeout, context.now)
+                .then_some(LifeStep::Abandon(SLOW)),
+        }
+    }
+
+    fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
+        match event {
+            LifeEvent::Planned(action) => self.replanned(action, context),
+            LifeEvent::Seen => match context.job.state {
+                ObservedState::Pending => Some(lost(context)),
+                ObservedState::Suspended => Some(LifeTransition::to(suspended(context))),
+                ObservedState::Running | ObservedState::Ended => None,
+            },
+            LifeEvent::Did(LifeStep::Requeue, StepResult::Done) => Some(self.leaves()),
+            LifeEvent::Did(_, StepResult::Refused) => Some(LifeTransition::runs_on()),
+            // It cost the job time all the same.
+            LifeEvent::Did(LifeStep::Abandon(_), _) => {
+                Some(LifeTransition::to(LifePhase::Running).moved().not_parked())
+            }
+            LifeEvent::Forgotten { was_requeued } => {
+                return_forgotten(context).or_else(|| start_forgotten(*was_requeued, context))
+            }
+            LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Running)),
+            LifeEvent::Did(..) | LifeEvent::NotParked => None,
+        }
+    }
+
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        self.next.planned(context)
+    }
+
+    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
+        JournalPlace::Here
+    }
+
+    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
+        None
+    }
+
+    fn under_way_text(&self, last_place: &NamedPlacement) -> String {
+        format!("image on {last_place}")
+    }
+
+    fn after_leaving(&self) -> Option<&Next> {
+        Some(&self.next)
+    }
+
+    fn needs_park_confirmation(&self) -> bool {
+        true
+    }
+}
+
+impl Dumping {
+    fn leaves(&self) -> LifeTransition {
+        LifeTransition::to(LifePhase::Requeued(Requeued {
+            next: self.next.clone(),
+            gone: false,
+            has_image: true,
+        }))
+    }
+
+    /// It was to be paused only to let others past, earlier in the same plan.
+    fn replanned(&self, action: &Action, context: &JobContext) -> Option<LifeTransition> {
+        let (Action::Resume(_, mapping), Next::Pause) = (action, &self.next) else {
+            return None;
+        };
+        let next = Next::Move(NamedPlacement::from_mapping(mapping, context.observation));
+        let since = self.since;
+        Some(LifeTransition::to(LifePhase::Dumping(Self { next, since })))
+    }
+}
