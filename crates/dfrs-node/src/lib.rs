@@ -6,6 +6,7 @@
 //! and [`daemon`] is the shell around it: socket, signals, time.
 
 pub mod capacity;
+pub mod carry;
 pub mod cgroup;
 pub mod client;
 pub mod daemon;

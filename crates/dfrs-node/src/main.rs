@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use dfrs_node::options::{Command, Options};
-use dfrs_node::{client, daemon};
+use dfrs_node::{carry, client, daemon};
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
             print!("{text}");
             Ok(())
         }),
+        Some(Command::Carry(command)) => carry::run(command),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::capacity::CapacityOptions;
+use crate::carry::CarryCommand;
 use crate::parking;
 
 /// Caps, freezes and measures the jobs of this node, as the scheduler plugin says.
@@ -40,6 +41,9 @@ pub enum Command {
         /// File with the message; standard input if not given
         file: Option<PathBuf>,
     },
+    /// Carry a job to another node.
+    #[command(flatten)]
+    Carry(CarryCommand),
 }
 
 /// Which daemon.
@@ -123,7 +127,8 @@ impl ServeOptions {
     }
 }
 
-fn short_host_name() -> String {
+/// The host's name up to the first dot.
+pub fn short_host_name() -> String {
     let system = rustix::system::uname();
     let name = system.nodename().to_string_lossy().into_owned();
     name.split('.').next().unwrap_or_default().to_string()

@@ -1,0 +1,103 @@
+//! Dumps a job: the one part that stops it.
+
+use std::collections::BTreeSet;
+
+use super::criu::Criu;
+use super::image::Images;
+use super::image::manifest::{Manifest, VERSION};
+use super::inspect::{Policy, inspect};
+use super::procfs::{self, Status};
+use super::signals::{self, HOLD, RELEASE};
+use super::tree::JobTree;
+use super::{mend, processor};
+use crate::log;
+
+/// An image that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dumped {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// System calls that are made again after the restore.
+    pub mended: Vec<&'static str>,
+}
+
+/// Inspects a job and dumps it. Its processes stay stopped and the image is the job from then on:
+/// Slurm has to requeue it now, or [`super::release`] lets it go on here.
+///
+/// # Errors
+///
+/// If it cannot be carried, or that failed: it goes on then, and there is no image. One line.
+pub fn dump(
+    tree: &JobTree,
+    images: &Images,
+    criu: &Criu,
+    policy: &Policy,
+    node: &str,
+) -> Result<Dumped, String> {
+    let named = |text: String| format!("{}: {text}", log::job(tree.job));
+    let inspection = inspect(tree, policy)?;
+    if !inspection.obstacles.is_empty() {
+        return Err(named(format!(
+            "it cannot be carried: {}",
+            inspection.reasons()
+        )));
+    }
+    images.check_room(inspection.image_bytes()).map_err(named)?;
+    let image = images.begin(tree.job)?;
+    let stopped = stopped_processes(tree)?;
+    signals::send(tree.monitor, HOLD)
+        .map_err(|error| named(format!("its monitor cannot be reached: {error}")))?;
+    let made = criu
+        .dump(tree.init, tree.root_pid, image.path())
+        .and_then(|()| mend::mend(image.path()))
+        .and_then(|mended| {
+            let manifest = image.seal(describe(tree, node))?;
+            Ok(Dumped {
+                bytes: manifest.bytes,
+                mended,
+            })
+        });
+    made.map_err(|error| {
+        let error = named(format!("{error}; it goes on here"));
+        // An image that could be seen already must not be restored beside it.
+        let removed = images.remove(tree.job);
+        match removed.and_then(|()| let_go_on(tree, &stopped)) {
+            Ok(()) => error,
+            Err(second) => format!("{error}, but not yet: {second}; then `dfrsd release`"),
+        }
+    })
+}
+
+/// Continues what a dump has stopped, but for processes that were stopped before it, and has the
+/// monitor pass signals on again.
+///
+/// # Errors
+///
+/// If a process or the monitor cannot be reached; one line.
+pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), String> {
+    for process in stopped_processes(tree)?.difference(stopped_before) {
+        signals::resume(*process).map_err(|error| format!("process {process}: {error}"))?;
+    }
+    signals::send(tree.monitor, RELEASE)
+        .map_err(|error| format!("monitor {}: {error}", tree.monitor))
+}
+
+fn stopped_processes(tree: &JobTree) -> Result<BTreeSet<u32>, String> {
+    let mut inside = tree.inside()?;
+    inside.retain(|process| Status::read(*process).is_some_and(|status| status.state() == 'T'));
+    Ok(inside.into_iter().collect())
+}
+
+fn describe(tree: &JobTree, node: &str) -> Manifest {
+    Manifest {
+        version: VERSION,
+        job: tree.job,
+        uid: tree.uid,
+        restarts: tree.restarts,
+        root_pid: tree.root_pid,
+        node: node.to_owned(),
+        cpu_flags: processor::flags(&procfs::cpu_information()),
+        bytes: 0,
+        files: Vec::new(),
+    }
+}

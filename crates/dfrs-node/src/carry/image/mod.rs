@@ -1,0 +1,340 @@
+//! Images of jobs on disk: made, checked and removed so that none is lost, doubled or read by
+//! others.
+//!
+//! An image is the directory `IMAGES/JOB`, root's, mode 0700: criu's files, `manifest.json`, and
+//! last of all `ready`, one line `ROOT_PID UID RESTARTS`. Only with `ready` it is an image; from
+//! then on it is the job. A file `lock` keeps two dumps or restores of a job apart.
+
+pub mod manifest;
+mod room;
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::cgroup::trust::{is_trusted, is_trusted_down_to};
+use crate::log;
+use manifest::{ImageFile, Manifest, file_names};
+
+/// Mode of an image's directory.
+const DIRECTORY_MODE: u32 = 0o700;
+/// Mode of its files.
+const FILE_MODE: u32 = 0o600;
+
+const READY: &str = "ready";
+const MANIFEST: &str = "manifest.json";
+const LOCK: &str = "lock";
+/// criu's log of a dump.
+pub const DUMP_LOG: &str = "dump.log";
+/// criu's log of a restore.
+pub const RESTORE_LOG: &str = "restore.log";
+/// What criu prints.
+pub const OUTPUT: &str = "criu.out";
+/// Files in the directory that are not the image's.
+const NOT_PART: [&str; 6] = [READY, MANIFEST, LOCK, DUMP_LOG, RESTORE_LOG, OUTPUT];
+
+/// The directory with all images.
+#[derive(Debug, Clone)]
+pub struct Images {
+    directory: PathBuf,
+    quota_bytes: Option<u64>,
+}
+
+/// An image in the making. Unless it is sealed it goes when it is dropped.
+#[derive(Debug)]
+pub struct NewImage {
+    path: PathBuf,
+    sealed: bool,
+    _lock: File,
+}
+
+/// An image that is ready.
+#[derive(Debug)]
+pub struct ReadyImage {
+    path: PathBuf,
+    manifest: Manifest,
+    _lock: File,
+}
+
+impl Images {
+    /// The directory, which all nodes see; with a quota for all images in it, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// If it, or one above it, can be written to by others than root; one line.
+    pub fn open(directory: &Path, quota_bytes: Option<u64>) -> Result<Images, String> {
+        let named = |text: &str| format!("{}: {text}", directory.display());
+        let below = directory.strip_prefix("/");
+        let below = below.map_err(|_| named("give the whole path of the images"))?;
+        match is_trusted_down_to(Path::new("/"), below) {
+            Ok(true) => Ok(Images {
+                directory: directory.to_owned(),
+                quota_bytes,
+            }),
+            Ok(false) => Err(named(
+                "it is not there, or it or a directory above it is not root's alone to write to",
+            )),
+            Err(error) => Err(named(&error.to_string())),
+        }
+    }
+
+    /// Where a job's image is.
+    pub fn path(&self, job: u32) -> PathBuf {
+        self.directory.join(job.to_string())
+    }
+
+    /// Refuses an image that would be larger than what is free, or than the quota leaves.
+    ///
+    /// # Errors
+    ///
+    /// How much is missing; one line.
+    pub fn check_room(&self, bytes: u64) -> Result<(), String> {
+        room::check(&self.directory, self.quota_bytes, bytes)
+    }
+
+    /// Begins an image. What a dump left that was cut off is removed.
+    ///
+    /// # Errors
+    ///
+    /// If there is an image already, another dump is under way, or the directory cannot be made.
+    pub fn begin(&self, job: u32) -> Result<NewImage, String> {
+        let path = self.path(job);
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        match DirBuilder::new().mode(DIRECTORY_MODE).create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            other => other.map_err(failed)?,
+        }
+        let lock = lock(&path)?;
+        if path.join(READY).exists() {
+            return Err(format!(
+                "{}: there is an image already; `dfrsd release` removes it where the job still runs",
+                path.display()
+            ));
+        }
+        remove_files(&path, &[LOCK]).map_err(failed)?;
+        Ok(NewImage {
+            path,
+            sealed: false,
+            _lock: lock,
+        })
+    }
+
+    /// The image of a job; none if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If there is one that cannot be trusted or read, or is in use.
+    pub fn ready(&self, job: u32) -> Result<Option<ReadyImage>, String> {
+        let path = self.path(job);
+        let named = |text: String| format!("{}: {text}", path.display());
+        match fs::symlink_metadata(path.join(READY)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|error| named(error.to_string()))?,
+        };
+        let lock = lock(&path)?;
+        let read = |name: &str| {
+            let text = fs::read_to_string(path.join(name));
+            text.map_err(|error| named(format!("{name}: {error}")))
+        };
+        let manifest = Manifest::parse(&read(MANIFEST)?).map_err(named)?;
+        if read(READY)? != ready_line(&manifest) {
+            return Err(named("ready and manifest.json do not agree".to_owned()));
+        }
+        if manifest.job != job {
+            let of = log::job(manifest.job);
+            return Err(named(format!("it is the image of {of}")));
+        }
+        Ok(Some(ReadyImage {
+            path,
+            manifest,
+            _lock: lock,
+        }))
+    }
+
+    /// Removes what there is of a job's image, `ready` first. Without one nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed, or a dump or a restore is under way.
+    pub fn remove(&self, job: u32) -> Result<(), String> {
+        let path = self.path(job);
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other.map_err(|error| format!("{}: {error}", path.display()))?,
+        };
+        let _lock = lock(&path)?;
+        remove(&path)
+    }
+}
+
+impl NewImage {
+    /// Where its files are to be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes it an image: all of it is on disk, described, and marked as ready. The manifest's size
+    /// and files are filled in.
+    ///
+    /// # Errors
+    ///
+    /// If that fails; the image is removed. One line.
+    pub fn seal(mut self, mut manifest: Manifest) -> Result<Manifest, String> {
+        let failed = |error: io::Error| format!("{}: {error}", self.path.display());
+        manifest.files.clear();
+        for name in file_names(&self.path).map_err(failed)? {
+            let file = File::open(self.path.join(&name)).map_err(failed)?;
+            file.set_permissions(Permissions::from_mode(FILE_MODE))
+                .and_then(|()| file.sync_all())
+                .map_err(failed)?;
+            let described = ImageFile::describe(&self.path, &name).map_err(failed)?;
+            manifest.files.push(described);
+        }
+        manifest.bytes = manifest.files.iter().map(|file| file.bytes).sum();
+        let text = serde_json::to_string_pretty(&manifest).map_err(|error| error.to_string())?;
+        write_synced(&self.path, MANIFEST, &(text + "\n")).map_err(failed)?;
+        sync_directory(&self.path).map_err(failed)?;
+        if let Some(above) = self.path.parent() {
+            sync_directory(above).map_err(failed)?;
+        }
+        write_synced(&self.path, READY, &ready_line(&manifest)).map_err(failed)?;
+        // From here on the image may be seen: it stays even if the last step cannot be confirmed.
+        self.sealed = true;
+        sync_directory(&self.path).map_err(failed)?;
+        Ok(manifest)
+    }
+}
+
+impl Drop for NewImage {
+    fn drop(&mut self) {
+        if !self.sealed {
+            // What stays is no image, and goes with the next one.
+            let _ = remove(&self.path);
+        }
+    }
+}
+
+impl ReadyImage {
+    /// Where its files are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says of itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Whether its files are root's alone and as they were dumped.
+    ///
+    /// # Errors
+    ///
+    /// The first that is not; one line.
+    pub fn check_files(&self) -> Result<(), String> {
+        let named = |text: String| format!("{}: {text}", self.path.display());
+        let names = file_names(&self.path).map_err(|error| named(error.to_string()))?;
+        let known = &self.manifest.files;
+        if let Some(name) = names
+            .iter()
+            .find(|name| known.iter().all(|file| file.name != **name))
+        {
+            return Err(named(format!("{name} is not in its manifest.json")));
+        }
+        known
+            .iter()
+            .try_for_each(|file| file.check(&self.path))
+            .map_err(named)
+    }
+
+    /// Removes it, `ready` first, as the job runs now.
+    ///
+    /// # Errors
+    ///
+    /// If it is still ready; one line. What else stays is removed with the next image.
+    pub fn remove(self) -> Result<(), String> {
+        match remove(&self.path) {
+            Err(error) if self.path.join(READY).exists() => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn ready_line(manifest: &Manifest) -> String {
+    format!(
+        "{} {} {}\n",
+        manifest.root_pid, manifest.uid, manifest.restarts
+    )
+}
+
+/// Locks an image's directory, which must be root's alone.
+fn lock(path: &Path) -> Result<File, String> {
+    let named = |text: &str| format!("{}: {text}", path.display());
+    let is_ours = is_trusted(path).map_err(|error| named(&error.to_string()))?;
+    let found = fs::symlink_metadata(path).map_err(|error| named(&error.to_string()))?;
+    if !is_ours || found.mode() & 0o7777 != DIRECTORY_MODE {
+        return Err(named("not a directory of root's with mode 0700"));
+    }
+    let lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(FILE_MODE)
+        .open(path.join(LOCK));
+    let lock = lock.map_err(|error| named(&error.to_string()))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(named("another dump or restore of it is under way"))
+        }
+        Err(fs::TryLockError::Error(error)) => Err(named(&error.to_string())),
+    }
+}
+
+/// Removes an image's directory: first `ready`, for good, then the rest.
+fn remove(path: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: cannot be removed: {error}", path.display());
+    match fs::remove_file(path.join(READY)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        other => other.and_then(|()| sync_directory(path)).map_err(failed)?,
+    }
+    remove_files(path, &[]).map_err(failed)?;
+    fs::remove_dir(path).map_err(failed)
+}
+
+/// Removes the files in a directory but those that are kept. There are no directories in an image.
+fn remove_files(path: &Path, kept: &[&str]) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let is_kept = entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| kept.contains(&name));
+        if !is_kept {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file that is there as a whole, and on disk, or not at all.
+fn write_synced(directory: &Path, name: &str, text: &str) -> io::Result<()> {
+    let part = directory.join(format!("{name}.part"));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(FILE_MODE)
+        .open(&part)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(part, directory.join(name))
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests;

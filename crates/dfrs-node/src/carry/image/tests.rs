@@ -1,0 +1,193 @@
+use std::collections::BTreeSet;
+use std::os::unix::fs::symlink;
+
+use super::*;
+use crate::scratch::Scratch;
+
+/// Images in a directory of the test's own, which is below a directory for all.
+fn images(scratch: &Scratch) -> Images {
+    Images {
+        directory: scratch.path().to_owned(),
+        quota_bytes: None,
+    }
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        version: manifest::VERSION,
+        job: 7,
+        uid: 1000,
+        restarts: 2,
+        root_pid: 301,
+        node: "n1".to_owned(),
+        cpu_flags: BTreeSet::from(["sse".to_owned()]),
+        bytes: 0,
+        files: Vec::new(),
+    }
+}
+
+fn sealed(images: &Images) -> Manifest {
+    let image = images.begin(7).unwrap();
+    fs::write(image.path().join("core-301.img"), "core").unwrap();
+    fs::write(image.path().join("pages-1.img"), "pages").unwrap();
+    fs::write(image.path().join(DUMP_LOG), "log").unwrap();
+    image.seal(manifest()).unwrap()
+}
+
+#[test]
+fn sealed_image_is_ready_with_its_files_and_private() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    assert!(images.ready(7).unwrap().is_none());
+    let manifest = sealed(&images);
+    assert_eq!(manifest.bytes, 9);
+    let path = images.path(7);
+    assert_eq!(
+        fs::read_to_string(path.join("ready")).unwrap(),
+        "301 1000 2\n"
+    );
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    assert_eq!(mode(&path), 0o700);
+    for name in [
+        "ready",
+        "manifest.json",
+        "core-301.img",
+        "pages-1.img",
+        "lock",
+    ] {
+        assert_eq!(mode(&path.join(name)), 0o600, "{name}");
+    }
+    let image = images.ready(7).unwrap().unwrap();
+    assert_eq!(image.manifest(), &manifest);
+    image.check_files().unwrap();
+    // What a restore writes does not matter.
+    fs::write(path.join(RESTORE_LOG), "log").unwrap();
+    image.check_files().unwrap();
+    image.remove().unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn image_that_is_not_sealed_goes() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    let image = images.begin(7).unwrap();
+    fs::write(image.path().join("pages-1.img"), "pages").unwrap();
+    assert!(images.ready(7).unwrap().is_none());
+    drop(image);
+    assert!(!images.path(7).exists());
+}
+
+#[test]
+fn remains_of_a_dump_that_was_cut_off_go_with_the_next() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    std::mem::forget(images.begin(7).unwrap());
+    // Its process has ended, and its lock with it.
+    fs::remove_file(images.path(7).join("lock")).unwrap();
+    fs::write(images.path(7).join("pages-9.img"), "old").unwrap();
+    let manifest = sealed(&images);
+    assert_eq!(manifest.files.len(), 2);
+}
+
+#[test]
+fn ready_image_is_never_dumped_over() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    sealed(&images);
+    let error = images.begin(7).unwrap_err();
+    assert!(error.contains("there is an image already"), "{error}");
+    assert!(images.ready(7).unwrap().is_some());
+    images.remove(7).unwrap();
+    images.remove(7).unwrap();
+    assert!(images.ready(7).unwrap().is_none());
+}
+
+#[test]
+fn image_in_use_is_left_alone() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    sealed(&images);
+    let image = images.ready(7).unwrap().unwrap();
+    for error in [images.ready(7).err(), images.remove(7).err()] {
+        assert!(error.unwrap().contains("under way"));
+    }
+    image.check_files().unwrap();
+}
+
+#[test]
+fn damage_and_strange_files_are_found() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    let path = images.path(7);
+    let spoil = |spoil: &dyn Fn(), expected: &str| {
+        sealed(&images);
+        spoil();
+        let image = images.ready(7).unwrap().unwrap();
+        let error = image.check_files().unwrap_err();
+        assert!(error.contains(expected) && !error.contains('\n'), "{error}");
+        drop(image);
+        images.remove(7).unwrap();
+    };
+    let pages = path.join("pages-1.img");
+    spoil(&|| fs::write(&pages, "pagez").unwrap(), "damaged");
+    spoil(&|| fs::write(&pages, "pages and more").unwrap(), "damaged");
+    spoil(&|| fs::remove_file(&pages).unwrap(), "No such file");
+    spoil(
+        &|| fs::set_permissions(&pages, Permissions::from_mode(0o644)).unwrap(),
+        "mode 0600",
+    );
+    spoil(
+        &|| {
+            fs::rename(&pages, scratch.path().join("elsewhere")).unwrap();
+            symlink(scratch.path().join("elsewhere"), &pages).unwrap();
+        },
+        "no file",
+    );
+    spoil(
+        &|| fs::write(path.join("more.img"), "").unwrap(),
+        "not in its manifest",
+    );
+}
+
+#[test]
+fn manifest_and_ready_have_to_agree() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    sealed(&images);
+    let path = images.path(7);
+    fs::write(path.join("ready"), "302 1000 2\n").unwrap();
+    assert!(images.ready(7).unwrap_err().contains("do not agree"));
+    fs::rename(&path, images.path(8)).unwrap();
+    fs::write(images.path(8).join("ready"), "301 1000 2\n").unwrap();
+    assert!(
+        images
+            .ready(8)
+            .unwrap_err()
+            .contains("the image of JobId=7")
+    );
+    fs::write(images.path(8).join("manifest.json"), "{}").unwrap();
+    assert!(images.ready(8).unwrap_err().contains("manifest.json"));
+    let mut other = manifest();
+    other.version = 2;
+    let text = serde_json::to_string(&other).unwrap();
+    assert!(Manifest::parse(&text).unwrap_err().contains("version 2"));
+}
+
+#[test]
+fn directories_of_others_are_refused() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    fs::create_dir(images.path(7)).unwrap();
+    fs::set_permissions(images.path(7), Permissions::from_mode(0o755)).unwrap();
+    assert!(images.begin(7).unwrap_err().contains("mode 0700"));
+    symlink("/", images.path(8)).unwrap();
+    assert!(images.begin(8).is_err() && images.remove(8).is_err());
+    for directory in ["images", "/nowhere/images", "/tmp"] {
+        assert!(
+            Images::open(Path::new(directory), None).is_err(),
+            "{directory}"
+        );
+    }
+    assert!(Images::open(Path::new("/usr"), None).is_ok());
+}

@@ -1,0 +1,148 @@
+//! Reads the facts about a job from `/proc`. Nothing here decides anything.
+
+mod groups;
+mod mounts;
+mod process;
+mod things;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::facts::{JobFacts, Thing};
+use super::sockets::{Protocol, SocketTable};
+use super::unix_peers;
+use crate::carry::procfs::{self, Status};
+use crate::carry::tree::{JobTree, variable};
+use crate::cgroup::process::ProcessTable;
+use groups::JobGroups;
+use mounts::Mounts;
+
+/// Steps of which every job has one: its batch script, and what Slurm keeps beside it.
+const USUAL_STEPS: [&str; 2] = ["batch", "extern"];
+
+/// All facts about a job.
+///
+/// # Errors
+///
+/// If the node's processes cannot be listed.
+pub fn facts(tree: &JobTree) -> Result<JobFacts, String> {
+    let everything = procfs::processes()?;
+    let inside = tree.inside()?;
+    let mounts = Mounts::parse(&procfs::text(tree.init, "mountinfo").unwrap_or_default());
+    let processes: Vec<_> = inside
+        .iter()
+        .filter_map(|process| process::read(*process, tree, &mounts))
+        .collect();
+    let things = processes.iter().flat_map(|process| &process.uses);
+    let (mut sockets, mut pipes) = (BTreeSet::new(), BTreeSet::new());
+    for used in things {
+        match used.what {
+            Thing::Socket(inode) => drop(sockets.insert(inode)),
+            Thing::Pipe(inode) => drop(pipes.insert(inode)),
+            _ => {}
+        }
+    }
+    let strangers: Vec<u32> = everything
+        .iter()
+        .copied()
+        .filter(|process| !inside.contains(process))
+        .collect();
+    Ok(JobFacts {
+        job: tree.job,
+        uid: tree.uid,
+        nodes: nodes_of(&inside),
+        steps: running_steps(tree.job, &everything),
+        outside: outside(tree, &strangers),
+        namespaces: procfs::namespaces(tree.init),
+        node_namespaces: procfs::namespaces(std::process::id()),
+        sockets: socket_table(tree, &sockets),
+        shared_pipes: pipes_of(&strangers, &pipes),
+        processes,
+    })
+}
+
+/// `SLURM_JOB_NUM_NODES` of the job's processes: the largest, if they differ.
+fn nodes_of(inside: &[u32]) -> Option<u32> {
+    let counts = inside.iter().filter_map(|process| {
+        let environment = procfs::text(*process, "environ").ok()?;
+        variable(&environment, "SLURM_JOB_NUM_NODES")?.parse().ok()
+    });
+    counts.max()
+}
+
+fn running_steps(job: u32, everything: &[u32]) -> Vec<String> {
+    let table = ProcessTable::new(Path::new("/proc"));
+    let mut steps: Vec<String> = everything
+        .iter()
+        .filter_map(|process| table.step_daemon_of(*process))
+        .filter(|(of, step)| *of == job && !USUAL_STEPS.contains(&step.as_str()))
+        .map(|(_, step)| step)
+        .collect();
+    steps.sort();
+    steps.dedup();
+    steps
+}
+
+/// The job's processes, by its control groups, that a dump would leave out: what a plugin or a
+/// session by ssh has started.
+fn outside(tree: &JobTree, strangers: &[u32]) -> Vec<String> {
+    let Ok(groups) = procfs::text(tree.monitor, "cgroup") else {
+        return vec!["its monitor".to_owned()];
+    };
+    let groups = JobGroups::of_batch_step(&groups);
+    let table = ProcessTable::new(Path::new("/proc"));
+    let own = [tree.monitor, tree.init];
+    let found = strangers.iter().filter(|process| !own.contains(process));
+    let found = found.filter_map(|process| {
+        let status = Status::read(*process)?;
+        // Root's are Slurm's, and a child of slurmstepd is a task that it waits for.
+        let is_slurms = status.numbers("Uid").iter().all(|uid| *uid == 0)
+            || table.step_daemon_of(status.parent()?).is_some();
+        let is_jobs = groups.has(&procfs::text(*process, "cgroup").ok()?);
+        (is_jobs && !is_slurms).then(|| format!("process {process} ({})", status.field("Name")))
+    });
+    found.collect()
+}
+
+fn socket_table(tree: &JobTree, own: &BTreeSet<u64>) -> SocketTable {
+    let mut table = SocketTable::default();
+    if own.is_empty() {
+        return table;
+    }
+    let text = |name: &str| procfs::text(tree.init, &format!("net/{name}")).unwrap_or_default();
+    for (protocol, names) in [
+        (Protocol::Tcp, ["tcp", "tcp6"]),
+        (Protocol::Udp, ["udp", "udp6"]),
+    ] {
+        names
+            .iter()
+            .for_each(|name| table.add_internet(protocol, &text(name)));
+    }
+    table.add_unix(&text("unix"));
+    if let Ok(peers) = unix_peers::read() {
+        table.set_peers(peers);
+    }
+    own.iter().for_each(|inode| table.own(*inode));
+    table
+}
+
+/// Which of the job's pipes one of these processes has open, too.
+fn pipes_of(processes: &[u32], pipes: &BTreeSet<u64>) -> BTreeSet<u64> {
+    let mut found = BTreeSet::new();
+    if pipes.is_empty() {
+        return found;
+    }
+    for process in processes {
+        for descriptor in procfs::names(*process, "fd") {
+            let target = procfs::link(*process, &format!("fd/{descriptor}"));
+            if let Some(inode) = target
+                .as_deref()
+                .and_then(|target| things::inode(target, "pipe"))
+                && pipes.contains(&inode)
+            {
+                found.insert(inode);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,140 @@
+//! Makes waits go on that a dump has interrupted.
+//!
+//! criu lets sleeps, polls and timed waits in which a thread was end with EINTR, which many a
+//! program takes for an error. In the image of each thread the call is set up to be made again, as
+//! the kernel itself does it after a signal without a handler. x86-64 only: images of other
+//! machines are left as they are.
+
+mod calls;
+mod wire;
+
+use std::fs;
+use std::path::Path;
+
+use wire::Message;
+
+/// Fields of an image's thread.
+const MACHINE: u64 = 1;
+const THREAD: u64 = 2;
+const REGISTERS: u64 = 2;
+/// The value of `MACHINE` for x86-64.
+const X86_64: u64 = 1;
+/// Bytes before the message: two magic numbers, and its length.
+const MAGIC_BYTES: usize = 8;
+const HEADER_BYTES: usize = 12;
+
+/// Mends all threads of the image in the directory; the calls that are made again.
+///
+/// # Errors
+///
+/// If a thread's file cannot be read, understood or written.
+pub fn mend(image: &Path) -> Result<Vec<&'static str>, String> {
+    let failed = |error| format!("{}: cannot be mended: {error}", image.display());
+    let mut mended = Vec::new();
+    for entry in fs::read_dir(image).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let is_thread = name
+            .to_str()
+            .is_some_and(|name| name.starts_with("core-") && name.ends_with(".img"));
+        if is_thread {
+            mended.extend(mend_file(&entry.path())?);
+        }
+    }
+    mended.sort_unstable();
+    Ok(mended)
+}
+
+fn mend_file(file: &Path) -> Result<Option<&'static str>, String> {
+    let named = |error: String| format!("{}: cannot be mended: {error}", file.display());
+    let bytes = fs::read(file).map_err(|error| named(error.to_string()))?;
+    let Some((bytes, call)) = mend_thread(&bytes).map_err(named)? else {
+        return Ok(None);
+    };
+    fs::write(file, bytes).map_err(|error| named(error.to_string()))?;
+    Ok(Some(call))
+}
+
+/// The file of a thread with its call made again; none if nothing is to be mended.
+fn mend_thread(file: &[u8]) -> Result<Option<(Vec<u8>, &'static str)>, String> {
+    let cut_short = || "it is cut short".to_owned();
+    let length = file.get(MAGIC_BYTES..HEADER_BYTES).ok_or_else(cut_short)?;
+    let length = u32::from_le_bytes(length.try_into().map_err(|_| cut_short())?);
+    let end = HEADER_BYTES.checked_add(length as usize);
+    let end = end.filter(|end| *end <= file.len()).ok_or_else(cut_short)?;
+    let mut core = Message::read(&file[HEADER_BYTES..end])?;
+    if core.number(MACHINE) != Some(X86_64) {
+        return Ok(None);
+    }
+    let Some(mut thread) = core.message(THREAD)? else {
+        return Ok(None);
+    };
+    let Some(mut registers) = thread.message(REGISTERS)? else {
+        return Ok(None);
+    };
+    let Some(call) = calls::mend_registers(&mut registers) else {
+        return Ok(None);
+    };
+    thread.set_message(REGISTERS, &registers);
+    core.set_message(THREAD, &thread);
+    let core = core.bytes();
+    let length = u32::try_from(core.len()).map_err(|_| "it is too long".to_owned())?;
+    let mut mended = file[..MAGIC_BYTES].to_vec();
+    mended.extend(length.to_le_bytes());
+    mended.extend(core);
+    mended.extend(&file[end..]);
+    Ok(Some((mended, call)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calls::tests::interrupted;
+    use super::wire::tests::{bytes_field, number_field};
+    use super::*;
+    use crate::scratch::Scratch;
+
+    fn thread_file(machine: u64, registers: &[u8]) -> Vec<u8> {
+        let mut core = number_field(1, machine);
+        let mut thread = number_field(1, 0x7000);
+        thread.extend(bytes_field(2, registers));
+        core.extend(bytes_field(2, &thread));
+        core.extend(bytes_field(3, b"the rest"));
+        let mut file = b"magicsss".to_vec();
+        file.extend(u32::try_from(core.len()).unwrap().to_le_bytes());
+        file.extend(core);
+        file.extend(b"behind");
+        file
+    }
+
+    #[test]
+    fn threads_are_mended_and_other_files_are_not() {
+        let scratch = Scratch::new();
+        let file = thread_file(X86_64, &interrupted(7, [1; 4]));
+        for name in ["core-300.img", "core-301.img", "pages-1.img", "core-2.txt"] {
+            fs::write(scratch.path().join(name), &file).unwrap();
+        }
+        let other = thread_file(2, &interrupted(7, [1; 4]));
+        fs::write(scratch.path().join("core-302.img"), &other).unwrap();
+        assert_eq!(mend(scratch.path()).unwrap(), ["poll", "poll"]);
+        let read = |name| fs::read(scratch.path().join(name)).unwrap();
+        let mended = read("core-300.img");
+        assert_ne!(mended, file);
+        assert!(mended.starts_with(b"magicsss") && mended.ends_with(b"the restbehind"));
+        assert_eq!(read("pages-1.img"), file);
+        assert_eq!(read("core-302.img"), other);
+        // What was mended once stays as it is.
+        assert!(mend(scratch.path()).unwrap().is_empty());
+        assert_eq!(read("core-300.img"), mended);
+    }
+
+    #[test]
+    fn damaged_files_are_errors_that_name_them() {
+        let scratch = Scratch::new();
+        let file = thread_file(X86_64, &interrupted(7, [1; 4]));
+        for length in [0, 11, 40] {
+            fs::write(scratch.path().join("core-1.img"), &file[..length]).unwrap();
+            let error = mend(scratch.path()).unwrap_err();
+            assert!(error.contains("core-1.img: cannot be mended"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Undoes a dump: the job goes on where it is.
+
+use std::collections::BTreeSet;
+
+use super::dump::let_go_on;
+use super::image::Images;
+use super::tree::JobTree;
+
+/// Removes the job's image and lets its processes go on. Without an image, or if they run, nothing
+/// happens to them.
+///
+/// # Errors
+///
+/// If the image cannot be removed (then nothing was continued), or a process cannot be reached.
+pub fn release(tree: &JobTree, images: &Images) -> Result<(), String> {
+    images.remove(tree.job)?;
+    let_go_on(tree, &BTreeSet::new())
+}

@@ -1,0 +1,210 @@
+//! Finds the processes of a job that can be carried.
+//!
+//! `slurmstepd -- monitor -- init (PID 1 of the job's namespace) -- root (reap) -- batch script`
+//!
+//! All of them but `slurmstepd` run as the job's user, so nothing that a user can set is believed:
+//! they are found by which process started which, by the program's file, which is root's, and by
+//! namespaces, which a user cannot make without a user namespace of their own.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::procfs::{self, Status};
+use crate::cgroup::process::ProcessTable;
+use crate::log;
+
+/// The name of the carrier's program, perhaps with a version behind it.
+const CARRIER: &str = "dfrs-carrier";
+/// Root's directories in which criu and what it loads are. In the job's mount namespace they must
+/// be the node's own, as criu runs there as root.
+const SYSTEM_DIRECTORIES: [&str; 3] = ["/", "/usr", "/etc"];
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// The processes between Slurm and the batch script of a job, by their numbers on the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobTree {
+    /// Slurm's job id.
+    pub job: u32,
+    /// The job's user.
+    pub uid: u32,
+    /// How often the job was requeued, as far as its environment says: what was carried keeps its
+    /// old one, so this may be less than what Slurm knows, and is never more.
+    pub restarts: u32,
+    /// The task that Slurm knows.
+    pub monitor: u32,
+    /// PID 1 of the job's namespace.
+    pub init: u32,
+    /// The process that is dumped, with all below it.
+    pub root: u32,
+    /// Its number in the namespace.
+    pub root_pid: u32,
+}
+
+impl JobTree {
+    /// The tree of a job that runs on this node.
+    ///
+    /// # Errors
+    ///
+    /// If it is not here, or was not started so that it can be carried; one line.
+    pub fn find(job: u32) -> Result<JobTree, String> {
+        let named = |text: &str| format!("{}: {text}", log::job(job));
+        let processes = procfs::processes()?;
+        let monitor = find_monitor(job, &processes).ok_or_else(|| {
+            named("no batch script of it runs below dfrs-carrier on this node (plugstack.conf)")
+        })?;
+        let init = only_child(monitor, &processes)
+            .filter(|init| is_carrier(*init) && is_first_of_namespace(*init))
+            .ok_or_else(|| named("its first process is not there (yet); try again"))?;
+        check_namespaces(monitor, init).map_err(|error| named(&error))?;
+        let root = only_child(init, &processes)
+            .ok_or_else(|| named("its batch script is not there (yet); try again"))?;
+        let status = Status::read(root);
+        let (uid, root_pid) = status
+            .and_then(|status| {
+                let uid = status.numbers("Uid").first().copied()?;
+                Some((uid, status.own_number()?))
+            })
+            .ok_or_else(|| named("its batch script has just ended"))?;
+        Ok(JobTree {
+            job,
+            uid,
+            restarts: restarts_below(root, &processes),
+            monitor,
+            init,
+            root,
+            root_pid,
+        })
+    }
+
+    /// All processes in the job's PID namespace but its init, by their numbers on the node.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be listed.
+    pub fn inside(&self) -> Result<Vec<u32>, String> {
+        let namespace = procfs::link(self.init, "ns/pid");
+        let mut inside = procfs::processes()?;
+        inside.retain(|process| {
+            *process != self.init
+                && namespace.is_some()
+                && procfs::link(*process, "ns/pid") == namespace
+        });
+        Ok(inside)
+    }
+}
+
+/// Refuses an init that does not belong to the monitor, or is in namespaces that root did not make.
+///
+/// # Errors
+///
+/// What is wrong; a part of a line.
+pub fn check_namespaces(monitor: u32, init: u32) -> Result<(), String> {
+    let own = std::process::id();
+    let parent = Status::read(init).and_then(|status| status.parent());
+    if parent != Some(monitor) || !is_first_of_namespace(init) {
+        return Err(format!(
+            "process {init} is not PID 1 below process {monitor}"
+        ));
+    }
+    // A mount namespace in the node's user namespace is root's work.
+    for process in [monitor, init] {
+        let namespace = procfs::link(process, "ns/user");
+        if namespace.is_none() || namespace != procfs::link(own, "ns/user") {
+            return Err(format!("process {process} is in another user namespace"));
+        }
+    }
+    for directory in SYSTEM_DIRECTORIES {
+        let inner = format!("root{directory}");
+        if !procfs::is_same_file(&procfs::file(init, &inner), Path::new(directory)) {
+            return Err(format!("{directory} is not the node's own in it"));
+        }
+    }
+    Ok(())
+}
+
+fn find_monitor(job: u32, processes: &[u32]) -> Option<u32> {
+    let table = ProcessTable::new(Path::new("/proc"));
+    let mut found = processes.iter().copied().filter(|process| {
+        let parent = table.parent(*process);
+        let step = parent.and_then(|parent| table.step_daemon_of(parent));
+        step.is_some_and(|(of, step)| of == job && step == "batch") && is_carrier(*process)
+    });
+    found.next()
+}
+
+/// Whether it runs a file that is the carrier, and that only root can have put there.
+fn is_carrier(process: u32) -> bool {
+    let named = procfs::link(process, "exe").is_some_and(|path| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        name.starts_with(CARRIER)
+    });
+    named
+        && fs::metadata(procfs::file(process, "exe"))
+            .is_ok_and(|file| file.uid() == 0 && file.mode() & WRITABLE_BY_OTHERS == 0)
+}
+
+fn is_first_of_namespace(process: u32) -> bool {
+    let own = procfs::link(std::process::id(), "ns/pid");
+    let namespace = procfs::link(process, "ns/pid");
+    let number = Status::read(process).and_then(|status| status.own_number());
+    number == Some(1) && namespace.is_some() && namespace != own
+}
+
+/// The one child of a process that has not ended.
+fn only_child(process: u32, processes: &[u32]) -> Option<u32> {
+    let mut children = children(process, processes);
+    let first = children.next()?;
+    children.next().is_none().then_some(first)
+}
+
+fn children(process: u32, processes: &[u32]) -> impl Iterator<Item = u32> {
+    processes.iter().copied().filter(move |child| {
+        Status::read(*child)
+            .is_some_and(|status| status.parent() == Some(process) && status.state() != 'Z')
+    })
+}
+
+fn restarts_below(root: u32, processes: &[u32]) -> u32 {
+    let counts = children(root, processes).filter_map(|process| {
+        let environment = procfs::text(process, "environ").ok()?;
+        variable(&environment, "SLURM_RESTART_COUNT")?.parse().ok()
+    });
+    counts.max().unwrap_or(0)
+}
+
+/// A variable in the text of `/proc/PID/environ`.
+pub fn variable<'a>(environment: &'a str, name: &str) -> Option<&'a str> {
+    let mut variables = environment.split('\0');
+    variables.find_map(|variable| variable.strip_prefix(name)?.strip_prefix('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_found_by_their_whole_name() {
+        let environment = "A_B=1\0A=2=3\0AA=4\0";
+        assert_eq!(variable(environment, "A"), Some("2=3"));
+        assert_eq!(variable(environment, "B"), None);
+        assert_eq!(variable("", "A"), None);
+    }
+
+    #[test]
+    fn job_that_is_not_here_is_one_line() {
+        let error = JobTree::find(4_000_000_000).unwrap_err();
+        assert!(
+            error.starts_with("JobId=4000000000: no batch script"),
+            "{error}"
+        );
+        assert!(!error.contains('\n'));
+    }
+
+    #[test]
+    fn this_process_is_no_init_of_another() {
+        let own = std::process::id();
+        assert!(check_namespaces(own, own).is_err());
+        assert!(!is_carrier(own) && !is_first_of_namespace(own));
+    }
+}
