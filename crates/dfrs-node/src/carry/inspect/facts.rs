@@ -17,7 +17,7 @@ pub struct JobFacts {
     pub steps: Vec<String>,
     /// Processes of the job that are not in its PID namespace, by name.
     pub outside: Vec<String>,
-    /// Namespaces of the job's first process, by kind.
+    /// Namespaces of the job, by kind.
     pub namespaces: BTreeMap<&'static str, String>,
     /// Those of the node, by kind.
     pub node_namespaces: BTreeMap<&'static str, String>,

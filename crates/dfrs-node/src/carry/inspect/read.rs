@@ -5,7 +5,7 @@ mod mounts;
 mod process;
 mod things;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::facts::{JobFacts, Thing};
@@ -19,6 +19,9 @@ use mounts::Mounts;
 
 /// Steps of which every job has one: its batch script, and what Slurm keeps beside it.
 const USUAL_STEPS: [&str; 2] = ["batch", "extern"];
+
+/// Namespaces that are in the image.
+const RESTORED_NAMESPACES: [&str; 2] = ["ipc", "time"];
 
 /// All facts about a job.
 ///
@@ -53,12 +56,26 @@ pub fn facts(tree: &JobTree) -> Result<JobFacts, String> {
         nodes: nodes_of(&inside),
         steps: running_steps(tree.job, &everything),
         outside: outside(tree, &strangers),
-        namespaces: procfs::namespaces(tree.init),
+        namespaces: usual_namespaces(tree),
         node_namespaces: procfs::namespaces(std::process::id()),
         sockets: socket_table(tree, &sockets),
         shared_pipes: pipes_of(&strangers, &pipes),
         processes,
     })
+}
+
+/// The namespaces of the job: those of its first process, but for two, of which criu makes new ones
+/// when it restores a tree: these are the root's.
+fn usual_namespaces(tree: &JobTree) -> BTreeMap<&'static str, String> {
+    let mut namespaces = procfs::namespaces(tree.init);
+    let of_root = procfs::namespaces(tree.root);
+    for kind in RESTORED_NAMESPACES {
+        match of_root.get(kind) {
+            Some(namespace) => drop(namespaces.insert(kind, namespace.clone())),
+            None => drop(namespaces.remove(kind)),
+        }
+    }
+    namespaces
 }
 
 /// `SLURM_JOB_NUM_NODES` of the job's processes: the largest, if they differ.
