@@ -21,6 +21,12 @@ pub const PROGRAM: &str = "/usr/sbin/criu";
 const TIMEOUT: Duration = Duration::from_secs(600);
 /// Deleted files that are still open go into the image up to this size.
 pub const MAX_DELETED_FILE_BYTES: u64 = 64 << 20;
+/// Beginnings of errors after which criu goes on, or which say less than the next one.
+const HARMLESS_ERRORS: [&str; 3] = [
+    "tun: Unable to create tun",
+    "rlimit: Can't setup",
+    "exited, status=",
+];
 const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -207,11 +213,17 @@ fn wait(mut child: Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-/// The first error of a log of criu's, without its time and place in criu's source.
+/// The first error of a log of criu's that can be the cause, without its time and place in criu's
+/// source.
 fn first_error(log: &str) -> Option<String> {
-    let line = log.lines().find_map(|line| line.split_once("Error ("))?.1;
-    let text = line.split_once("): ").map_or(line, |(_, text)| text);
-    Some(text.trim().to_owned())
+    let errors = log.lines().filter_map(|line| line.split_once("Error ("));
+    let mut texts = errors.map(|(_, line)| line.split_once("): ").map_or(line, |(_, text)| text));
+    let text = texts.find(|text| {
+        HARMLESS_ERRORS
+            .iter()
+            .all(|harmless| !text.starts_with(harmless))
+    });
+    text.map(|text| text.trim().to_owned())
 }
 
 fn first_line(text: &str) -> Option<String> {
@@ -254,6 +266,7 @@ mod tests {
     #[test]
     fn reason_is_the_first_error() {
         let log = "(00.001) Warn  (criu/x.c:1): old\n\
+            (00.002) Error (criu/tun.c:85): tun: Unable to create tun: No such file\n\
             (00.004812) Error (criu/sk-unix.c:815): unix: Can't dump half of it.\n\
             (00.005) Error (criu/cr-dump.c:2098): Dumping FAILED.\n";
         assert_eq!(first_error(log).unwrap(), "unix: Can't dump half of it.");

@@ -20,6 +20,8 @@ use mounts::Mounts;
 /// Steps of which every job has one: its batch script, and what Slurm keeps beside it.
 const USUAL_STEPS: [&str; 2] = ["batch", "extern"];
 
+/// What criu runs while it dumps and restores TCP connections.
+const PACKET_FILTERS: [&str; 2] = ["/usr/sbin/iptables-restore", "/usr/sbin/ip6tables-restore"];
 /// Namespaces that are in the image.
 const RESTORED_NAMESPACES: [&str; 2] = ["ipc", "time"];
 
@@ -136,6 +138,12 @@ fn socket_table(tree: &JobTree, own: &BTreeSet<u64>) -> SocketTable {
             .for_each(|name| table.add_internet(protocol, &text(name)));
     }
     table.add_unix(&text("unix"));
+    if PACKET_FILTERS
+        .iter()
+        .all(|program| Path::new(program).exists())
+    {
+        table.set_holds_packets();
+    }
     if let Ok(peers) = unix_peers::read() {
         table.set_peers(peers);
     }

@@ -17,6 +17,8 @@ pub struct SocketTable {
     peers: Option<BTreeMap<u64, u64>>,
     /// The job's own, by inode.
     own: BTreeSet<u64>,
+    /// criu can hold packets back while it dumps a connection.
+    holds_packets: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +85,11 @@ impl SocketTable {
         self.peers = Some(peers);
     }
 
+    /// Says that criu can hold packets back, as it does while it dumps a connection.
+    pub fn set_holds_packets(&mut self) {
+        self.holds_packets = true;
+    }
+
     /// Says that a process of the job has this socket.
     pub fn own(&mut self, inode: u64) {
         self.own.insert(inode);
@@ -131,7 +138,13 @@ impl SocketTable {
                     other.protocol == *protocol && other.local == *remote && other.remote == *local
                 })
             });
-        (!is_inside).then(|| format!("has a {kind} connection with {remote}"))
+        match (is_inside, self.holds_packets || *protocol == Protocol::Udp) {
+            (true, true) => None,
+            (true, false) => Some(format!(
+                "has a TCP connection within the job ({local}), for which criu needs iptables"
+            )),
+            (false, _) => Some(format!("has a {kind} connection with {remote}")),
+        }
     }
 
     fn unix_reason(&self, inode: u64, socket: UnixSocket) -> Option<String> {
@@ -248,7 +261,9 @@ Num       RefCount Protocol Flags    Type St Inode Path
 
     #[test]
     fn connections_are_fine_if_both_ends_are_the_jobs() {
-        let both = table(&[11, 12]);
+        let mut both = table(&[11, 12]);
+        assert!(reason(&both, 11).contains("needs iptables"));
+        both.set_holds_packets();
         assert_eq!(
             (both.judge(11), both.judge(12)),
             (Verdict::Fine, Verdict::Fine)
