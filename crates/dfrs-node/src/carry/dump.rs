@@ -1,6 +1,8 @@
 //! Dumps a job: the one part that stops it.
 
 use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::criu::Criu;
 use super::image::Images;
@@ -11,6 +13,10 @@ use super::signals::{self, HOLD, RELEASE};
 use super::tree::JobTree;
 use super::{mend, processor};
 use crate::log;
+
+/// How long an end of criu is waited for, and how often that is looked at.
+const TRACER_TIMEOUT: Duration = Duration::from_secs(10);
+const TRACER_INTERVAL: Duration = Duration::from_millis(10);
 
 /// An image that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,11 +81,35 @@ pub fn dump(
 ///
 /// If a process or the monitor cannot be reached; one line.
 pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), String> {
+    wait_for_criu(tree)?;
     for process in stopped_processes(tree)?.difference(stopped_before) {
         signals::resume(*process).map_err(|error| format!("process {process}: {error}"))?;
     }
     signals::send(tree.monitor, RELEASE)
         .map_err(|error| format!("monitor {}: {error}", tree.monitor))
+}
+
+/// Waits until no process of the job is traced: a criu whose dfrsd was killed goes on, and stops
+/// them at its end. It must not be killed: that can end the processes that it traces.
+///
+/// # Errors
+///
+/// If one still is after a while; one line.
+pub fn wait_for_criu(tree: &JobTree) -> Result<(), String> {
+    let is_traced = |process: &u32| {
+        let status = Status::read(*process);
+        status.is_some_and(|status| status.field("TracerPid") != "0")
+    };
+    let begun = Instant::now();
+    while let Some(process) = tree.inside()?.iter().find(|process| is_traced(process)) {
+        if begun.elapsed() >= TRACER_TIMEOUT {
+            return Err(format!(
+                "process {process} is still traced, as by criu; try again"
+            ));
+        }
+        thread::sleep(TRACER_INTERVAL);
+    }
+    Ok(())
 }
 
 fn stopped_processes(tree: &JobTree) -> Result<BTreeSet<u32>, String> {

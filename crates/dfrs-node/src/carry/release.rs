@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::dump::let_go_on;
+use super::dump::{let_go_on, wait_for_criu};
 use super::image::Images;
 use super::tree::JobTree;
 
@@ -13,6 +13,8 @@ use super::tree::JobTree;
 ///
 /// If the image cannot be removed (then nothing was continued), or a process cannot be reached.
 pub fn release(tree: &JobTree, images: &Images) -> Result<(), String> {
+    // A criu whose dfrsd was killed still writes.
+    wait_for_criu(tree)?;
     images.remove(tree.job)?;
     let_go_on(tree, &BTreeSet::new())
 }
