@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use super::criu::PROGRAM;
-use super::{Criu, Images, JobTree, NewStart, Policy};
+use super::{Criu, Images, JobTree, NewStart, SitePolicy};
 use crate::log;
 
 /// What can be done with a job that is carried.
@@ -116,8 +116,8 @@ pub struct PolicyOptions {
 }
 
 impl PolicyOptions {
-    fn policy(&self) -> Policy {
-        Policy::new(&self.shared, &self.local)
+    fn policy(&self) -> SitePolicy {
+        SitePolicy::new(&self.shared, &self.local)
     }
 }
 
@@ -178,7 +178,7 @@ pub fn run(command: &CarryCommand) -> Result<(), String> {
     }
 }
 
-fn inspect(job: u32, policy: &Policy) -> Result<(), String> {
+fn inspect(job: u32, policy: &SitePolicy) -> Result<(), String> {
     let tree = JobTree::find(job)?;
     let found = super::inspect(&tree, policy)?;
     for obstacle in &found.obstacles {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::criu::Criu;
 use super::image::Images;
 use super::image::manifest::{Manifest, VERSION};
-use super::inspect::{Policy, inspect};
-use super::procfs::{self, Status};
+use super::inspect::{SitePolicy, inspect};
+use super::procfs::{self, ProcessStatus};
 use super::signals::{self, HOLD, RELEASE};
 use super::tree::JobTree;
 use super::{mend, processor};
@@ -37,7 +37,7 @@ pub fn dump(
     tree: &JobTree,
     images: &Images,
     criu: &Criu,
-    policy: &Policy,
+    policy: &SitePolicy,
     node: &str,
 ) -> Result<Dumped, String> {
     let named = |text: String| format!("{}: {text}", log::job(tree.job));
@@ -97,7 +97,7 @@ pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), S
 /// If one still is after a while; one line.
 pub fn wait_for_criu(tree: &JobTree) -> Result<(), String> {
     let is_traced = |process: &u32| {
-        let status = Status::read(*process);
+        let status = ProcessStatus::read(*process);
         status.is_some_and(|status| status.field("TracerPid") != "0")
     };
     let begun = Instant::now();
@@ -114,7 +114,9 @@ pub fn wait_for_criu(tree: &JobTree) -> Result<(), String> {
 
 fn stopped_processes(tree: &JobTree) -> Result<BTreeSet<u32>, String> {
     let mut inside = tree.inside()?;
-    inside.retain(|process| Status::read(*process).is_some_and(|status| status.state() == 'T'));
+    inside.retain(|process| {
+        ProcessStatus::read(*process).is_some_and(|status| status.state() == 'T')
+    });
     Ok(inside.into_iter().collect())
 }
 

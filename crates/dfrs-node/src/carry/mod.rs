@@ -23,7 +23,7 @@ pub use command::{CarryCommand, run};
 pub use criu::Criu;
 pub use dump::{Dumped, dump};
 pub use image::Images;
-pub use inspect::{Inspection, Obstacle, Policy, inspect};
+pub use inspect::{Inspection, Obstacle, SitePolicy, inspect};
 pub use release::release;
 pub use restore::{NewStart, restore};
 pub use signals::{HOLD, RELEASE};

@@ -74,21 +74,21 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// What `/proc/PID/status` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status(BTreeMap<String, String>);
+pub struct ProcessStatus(BTreeMap<String, String>);
 
-impl Status {
+impl ProcessStatus {
     /// That of a process; none if it has ended.
-    pub fn read(process: u32) -> Option<Status> {
+    pub fn read(process: u32) -> Option<ProcessStatus> {
         text(process, "status")
             .ok()
-            .map(|text| Status::parse(&text))
+            .map(|text| ProcessStatus::parse(&text))
     }
 
     /// Lines of `Name:\tvalue`.
-    pub fn parse(text: &str) -> Status {
+    pub fn parse(text: &str) -> ProcessStatus {
         let fields = text.lines().filter_map(|line| line.split_once(':'));
         let fields = fields.map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
-        Status(fields.collect())
+        ProcessStatus(fields.collect())
     }
 
     /// A field's value; empty if there is none.
@@ -133,7 +133,7 @@ mod tests {
     fn fields_of_a_status_are_read() {
         let text = "Name:\tx y\nState:\tT (stopped)\nPPid:\t7\nUid:\t1\t2\t3\t4\n\
             NSpid:\t900\t31\nVmRSS:\t      12 kB\nodd line\n";
-        let status = Status::parse(text);
+        let status = ProcessStatus::parse(text);
         assert_eq!(status.field("Name"), "x y");
         assert_eq!((status.state(), status.parent()), ('T', Some(7)));
         assert_eq!(status.numbers("Uid"), [1, 2, 3, 4]);
@@ -142,7 +142,7 @@ mod tests {
             (status.bytes("VmRSS"), status.bytes("VmSwap")),
             (12 << 10, 0)
         );
-        assert_eq!(Status::parse("").state(), '?');
+        assert_eq!(ProcessStatus::parse("").state(), '?');
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::criu::Criu;
 use super::image::Images;
 use super::image::manifest::Manifest;
-use super::procfs::{self, Status};
+use super::procfs::{self, ProcessStatus};
 use super::{cgroups, processor, tree};
 use crate::log;
 
@@ -77,7 +77,7 @@ fn check(manifest: &Manifest, start: &NewStart) -> Result<(), String> {
 fn has_child(init: u32, number: u32) -> Result<bool, String> {
     let mut processes = procfs::processes()?.into_iter();
     Ok(processes.any(|process| {
-        Status::read(process).is_some_and(|status| {
+        ProcessStatus::read(process).is_some_and(|status| {
             status.parent() == Some(init) && status.own_number() == Some(number)
         })
     }))

@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::procfs::{self, Status};
+use super::procfs::{self, ProcessStatus};
 use crate::cgroup::process::ProcessTable;
 use crate::log;
 
@@ -59,7 +59,7 @@ impl JobTree {
         check_namespaces(monitor, init).map_err(|error| named(&error))?;
         let root = only_child(init, &processes)
             .ok_or_else(|| named("its batch script is not there (yet); try again"))?;
-        let status = Status::read(root);
+        let status = ProcessStatus::read(root);
         let (uid, root_pid) = status
             .and_then(|status| {
                 let uid = status.numbers("Uid").first().copied()?;
@@ -101,7 +101,7 @@ impl JobTree {
 /// What is wrong; a part of a line.
 pub fn check_namespaces(monitor: u32, init: u32) -> Result<(), String> {
     let own = std::process::id();
-    let parent = Status::read(init).and_then(|status| status.parent());
+    let parent = ProcessStatus::read(init).and_then(|status| status.parent());
     if parent != Some(monitor) || !is_first_of_namespace(init) {
         return Err(format!(
             "process {init} is not PID 1 below process {monitor}"
@@ -147,7 +147,7 @@ fn is_carrier(process: u32) -> bool {
 fn is_first_of_namespace(process: u32) -> bool {
     let own = procfs::link(std::process::id(), "ns/pid");
     let namespace = procfs::link(process, "ns/pid");
-    let number = Status::read(process).and_then(|status| status.own_number());
+    let number = ProcessStatus::read(process).and_then(|status| status.own_number());
     number == Some(1) && namespace.is_some() && namespace != own
 }
 
@@ -160,7 +160,7 @@ fn only_child(process: u32, processes: &[u32]) -> Option<u32> {
 
 fn children(process: u32, processes: &[u32]) -> impl Iterator<Item = u32> {
     processes.iter().copied().filter(move |child| {
-        Status::read(*child)
+        ProcessStatus::read(*child)
             .is_some_and(|status| status.parent() == Some(process) && status.state() != 'Z')
     })
 }

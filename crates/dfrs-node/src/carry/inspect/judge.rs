@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::Policy;
+use super::SitePolicy;
 use super::facts::{FileFacts, FileKind, How, JobFacts, ProcessFacts, Thing, Use};
-use super::sockets::Verdict;
+use super::sockets::SocketVerdict;
 use crate::carry::criu::MAX_DELETED_FILE_BYTES;
 
 /// A reason why a job cannot be carried, in words for its user.
@@ -62,7 +62,7 @@ const MEMORY_DEVICES: u64 = 1;
 const HARMLESS_DEVICES: [u64; 5] = [3, 5, 7, 8, 9];
 
 /// All reasons why the job cannot be carried, each once; none: it can be.
-pub fn obstacles(facts: &JobFacts, policy: &Policy) -> Vec<Obstacle> {
+pub fn obstacles(facts: &JobFacts, policy: &SitePolicy) -> Vec<Obstacle> {
     let mut found = BTreeSet::new();
     match facts.nodes {
         Some(1) => {}
@@ -168,12 +168,12 @@ fn of_process(process: &ProcessFacts, facts: &JobFacts) -> Vec<String> {
     found
 }
 
-fn of_use(used: &Use, facts: &JobFacts, policy: &Policy) -> Option<String> {
+fn of_use(used: &Use, facts: &JobFacts, policy: &SitePolicy) -> Option<String> {
     match &used.what {
         Thing::File(file) => of_file(used.how, file, facts.job, policy),
         Thing::Socket(inode) => match facts.sockets.judge(*inode) {
-            Verdict::Fine => None,
-            Verdict::Refused(reason) => Some(reason),
+            SocketVerdict::Fine => None,
+            SocketVerdict::Refused(reason) => Some(reason),
         },
         Thing::Pipe(inode) => facts
             .shared_pipes
@@ -194,7 +194,7 @@ fn other_reason(name: &str) -> String {
     format!("uses {}", name.trim_matches(['[', ']']))
 }
 
-fn of_file(how: How, file: &FileFacts, job: u32, policy: &Policy) -> Option<String> {
+fn of_file(how: How, file: &FileFacts, job: u32, policy: &SitePolicy) -> Option<String> {
     let path = &file.path;
     let verb = match how {
         How::Open => "has open",
@@ -239,7 +239,7 @@ fn of_file(how: How, file: &FileFacts, job: u32, policy: &Policy) -> Option<Stri
     Some(format!("{verb} {path}, which other nodes do not have"))
 }
 
-fn of_deleted(file: &FileFacts, verb: &str, policy: &Policy) -> Option<String> {
+fn of_deleted(file: &FileFacts, verb: &str, policy: &SitePolicy) -> Option<String> {
     let path = &file.path;
     let is_memory =
         path.starts_with("/memfd:") || SHARED_MEMORY.iter().any(|name| path.starts_with(name));
@@ -271,7 +271,7 @@ fn is_script(path: &str, job: u32) -> bool {
     name == Some("slurm_script") && number == Some(job)
 }
 
-fn is_local(file: &FileFacts, policy: &Policy) -> bool {
+fn is_local(file: &FileFacts, policy: &SitePolicy) -> bool {
     let is_below = |directory: &String| {
         let rest = file.path.strip_prefix(directory.trim_end_matches('/'));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

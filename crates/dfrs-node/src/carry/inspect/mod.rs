@@ -17,7 +17,7 @@ const REST_BYTES: u64 = 16 << 20;
 
 /// What a site says about its directories.
 #[derive(Debug, Clone)]
-pub struct Policy {
+pub struct SitePolicy {
     /// Directories that all nodes share, whatever their file system.
     pub shared: Vec<String>,
     /// Directories that a node has to itself.
@@ -37,11 +37,11 @@ pub struct Inspection {
     pub deleted_bytes: u64,
 }
 
-impl Policy {
+impl SitePolicy {
     /// Usual directories, and those that the site adds.
-    pub fn new(shared: &[String], local: &[String]) -> Policy {
+    pub fn new(shared: &[String], local: &[String]) -> SitePolicy {
         let usual = LOCAL_DIRECTORIES.iter().map(|name| (*name).to_owned());
-        Policy {
+        SitePolicy {
             shared: shared.to_vec(),
             local: usual.chain(local.iter().cloned()).collect(),
         }
@@ -67,7 +67,7 @@ impl Inspection {
 /// # Errors
 ///
 /// If they cannot be listed; one line. What cannot be looked at of one of them is an obstacle.
-pub fn inspect(tree: &JobTree, policy: &Policy) -> Result<Inspection, String> {
+pub fn inspect(tree: &JobTree, policy: &SitePolicy) -> Result<Inspection, String> {
     let facts = read::facts(tree)?;
     let bytes = facts.processes.iter().map(|process| process.bytes);
     let deleted = facts.processes.iter().flat_map(|process| &process.uses);

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::facts::{JobFacts, Thing};
 use super::sockets::{Protocol, SocketTable};
 use super::unix_peers;
-use crate::carry::procfs::{self, Status};
+use crate::carry::procfs::{self, ProcessStatus};
 use crate::carry::tree::{JobTree, variable};
 use crate::cgroup::process::ProcessTable;
 use groups::JobGroups;
@@ -113,7 +113,7 @@ fn outside(tree: &JobTree, strangers: &[u32]) -> Vec<String> {
     let own = [tree.monitor, tree.init];
     let found = strangers.iter().filter(|process| !own.contains(process));
     let found = found.filter_map(|process| {
-        let status = Status::read(*process)?;
+        let status = ProcessStatus::read(*process)?;
         // Root's are Slurm's, and a child of slurmstepd is a task that it waits for.
         let is_slurms = status.numbers("Uid").iter().all(|uid| *uid == 0)
             || table.step_daemon_of(status.parent()?).is_some();

@@ -45,7 +45,7 @@ pub enum Protocol {
 
 /// Whether a socket can be carried.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SocketVerdict {
     /// It can.
     Fine,
     /// It cannot: what the process has, as a part of a sentence.
@@ -96,13 +96,13 @@ impl SocketTable {
     }
 
     /// Whether a socket of the job's can be carried.
-    pub fn judge(&self, inode: u64) -> Verdict {
+    pub fn judge(&self, inode: u64) -> SocketVerdict {
         let reason = match (self.internet.get(&inode), self.unix.get(&inode)) {
             (Some(socket), _) => self.internet_reason(socket),
             (None, Some(socket)) => self.unix_reason(inode, *socket),
             (None, None) => Some("has a socket of a kind that is not carried".to_owned()),
         };
-        reason.map_or(Verdict::Fine, Verdict::Refused)
+        reason.map_or(SocketVerdict::Fine, SocketVerdict::Refused)
     }
 
     fn internet_reason(&self, socket: &InternetSocket) -> Option<String> {
@@ -246,16 +246,16 @@ Num       RefCount Protocol Flags    Type St Inode Path
 
     fn reason(table: &SocketTable, inode: u64) -> String {
         match table.judge(inode) {
-            Verdict::Fine => String::new(),
-            Verdict::Refused(reason) => reason,
+            SocketVerdict::Fine => String::new(),
+            SocketVerdict::Refused(reason) => reason,
         }
     }
 
     #[test]
     fn listeners_at_no_address_of_the_node_are_fine() {
         let table = table(&[10, 14, 20]);
-        assert_eq!(table.judge(10), Verdict::Fine);
-        assert_eq!(table.judge(20), Verdict::Fine);
+        assert_eq!(table.judge(10), SocketVerdict::Fine);
+        assert_eq!(table.judge(20), SocketVerdict::Fine);
         assert!(reason(&table, 14).contains("10.0.0.2:80, an address of this node"));
     }
 
@@ -266,7 +266,7 @@ Num       RefCount Protocol Flags    Type St Inode Path
         both.set_holds_packets();
         assert_eq!(
             (both.judge(11), both.judge(12)),
-            (Verdict::Fine, Verdict::Fine)
+            (SocketVerdict::Fine, SocketVerdict::Fine)
         );
         let one = table(&[11, 13, 21]);
         assert!(reason(&one, 11).contains("TCP connection with 127.0.0.1:49152"));
@@ -277,11 +277,11 @@ Num       RefCount Protocol Flags    Type St Inode Path
     #[test]
     fn unix_sockets_are_fine_if_their_peer_is_the_jobs_or_there_is_none() {
         let mut table = table(&[30, 31, 32, 33, 34]);
-        assert_eq!(table.judge(30), Verdict::Fine);
+        assert_eq!(table.judge(30), SocketVerdict::Fine);
         assert!(reason(&table, 31).contains("does not say"));
         table.set_peers(BTreeMap::from([(31, 32), (32, 31), (33, 99)]));
         for inode in [30, 31, 32, 34] {
-            assert_eq!(table.judge(inode), Verdict::Fine, "{inode}");
+            assert_eq!(table.judge(inode), SocketVerdict::Fine, "{inode}");
         }
         assert!(reason(&table, 33).contains("outside"));
     }
@@ -294,7 +294,7 @@ Num       RefCount Protocol Flags    Type St Inode Path
         };
         table.add_internet(Protocol::Udp, &line(1, "00000000:0000", "07"));
         table.add_internet(Protocol::Udp, &line(2, "0300000A:0202", "01"));
-        assert_eq!(table.judge(1), Verdict::Fine);
+        assert_eq!(table.judge(1), SocketVerdict::Fine);
         assert!(reason(&table, 2).contains("UDP connection with 10.0.0.3:514"));
     }
 

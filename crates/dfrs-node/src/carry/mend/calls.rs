@@ -1,6 +1,6 @@
 //! Which system calls are made again, and with which registers.
 
-use super::wire::Message;
+use super::wire::WireMessage;
 
 /// Fields of an image's thread that have the registers of x86-64.
 mod register {
@@ -46,7 +46,7 @@ const REPEATABLE: &[(u64, &str)] = &[
 
 /// Has an interrupted call made again; its name, if there was one. A sleep that was to say how much
 /// of it is left gets that; other waits begin again with their whole time.
-pub fn mend_registers(registers: &mut Message) -> Option<&'static str> {
+pub fn mend_registers(registers: &mut WireMessage) -> Option<&'static str> {
     let value = |field| registers.number(field);
     let call = value(register::ORIGINAL_AX)?;
     let (_, name) = REPEATABLE.iter().find(|(number, _)| *number == call)?;
@@ -96,13 +96,13 @@ pub mod tests {
             .collect()
     }
 
-    fn mended(call: u64, arguments: [u64; 4]) -> (Message, Option<&'static str>) {
-        let mut registers = Message::read(&interrupted(call, arguments)).unwrap();
+    fn mended(call: u64, arguments: [u64; 4]) -> (WireMessage, Option<&'static str>) {
+        let mut registers = WireMessage::read(&interrupted(call, arguments)).unwrap();
         let name = mend_registers(&mut registers);
         (registers, name)
     }
 
-    fn argument_registers(message: &Message) -> [Option<u64>; 4] {
+    fn argument_registers(message: &WireMessage) -> [Option<u64>; 4] {
         [register::DI, register::SI, register::DX, register::R10].map(|field| message.number(field))
     }
 
@@ -146,7 +146,7 @@ pub mod tests {
             (u64::MAX, register::AX, INTERRUPTED),
             (7, register::MODE, COMPATIBLE),
         ] {
-            let mut registers = Message::read(&interrupted(call, [1; 4])).unwrap();
+            let mut registers = WireMessage::read(&interrupted(call, [1; 4])).unwrap();
             registers.set_number(field, value);
             let before = registers.clone();
             assert_eq!(

@@ -11,7 +11,7 @@ mod wire;
 use std::fs;
 use std::path::Path;
 
-use wire::Message;
+use wire::WireMessage;
 
 /// Fields of an image's thread.
 const MACHINE: u64 = 1;
@@ -62,7 +62,7 @@ fn mend_thread(file: &[u8]) -> Result<Option<(Vec<u8>, &'static str)>, String> {
     let length = u32::from_le_bytes(length.try_into().map_err(|_| cut_short())?);
     let end = HEADER_BYTES.checked_add(length as usize);
     let end = end.filter(|end| *end <= file.len()).ok_or_else(cut_short)?;
-    let mut core = Message::read(&file[HEADER_BYTES..end])?;
+    let mut core = WireMessage::read(&file[HEADER_BYTES..end])?;
     if core.number(MACHINE) != Some(X86_64) {
         return Ok(None);
     }

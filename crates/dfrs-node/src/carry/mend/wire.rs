@@ -16,20 +16,20 @@ struct Field {
 
 /// A message: its fields in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message(Vec<Field>);
+pub struct WireMessage(Vec<Field>);
 
 const VARINT: u8 = 0;
 const FIXED_64: u8 = 1;
 const DELIMITED: u8 = 2;
 const FIXED_32: u8 = 5;
 
-impl Message {
+impl WireMessage {
     /// Reads a message.
     ///
     /// # Errors
     ///
     /// What is wrong with it: it is cut short, or has a kind of field that is not known.
-    pub fn read(bytes: &[u8]) -> Result<Message, String> {
+    pub fn read(bytes: &[u8]) -> Result<WireMessage, String> {
         let (mut fields, mut at) = (Vec::new(), 0);
         while at < bytes.len() {
             let start = at;
@@ -56,7 +56,7 @@ impl Message {
                 value_at: value_at - start,
             });
         }
-        Ok(Message(fields))
+        Ok(WireMessage(fields))
     }
 
     /// The message's bytes.
@@ -78,9 +78,9 @@ impl Message {
     /// # Errors
     ///
     /// If it is none.
-    pub fn message(&self, field: u64) -> Result<Option<Message>, String> {
+    pub fn message(&self, field: u64) -> Result<Option<WireMessage>, String> {
         match self.last(field, DELIMITED) {
-            Some(found) => Message::read(&found.bytes[found.value_at..]).map(Some),
+            Some(found) => WireMessage::read(&found.bytes[found.value_at..]).map(Some),
             None => Ok(None),
         }
     }
@@ -94,7 +94,7 @@ impl Message {
     }
 
     /// Replaces the message in a field that is there.
-    pub fn set_message(&mut self, field: u64, message: &Message) {
+    pub fn set_message(&mut self, field: u64, message: &WireMessage) {
         if let Some(found) = self.last_mut(field, DELIMITED) {
             let value = message.bytes();
             found.bytes.clear();
@@ -173,7 +173,7 @@ pub mod tests {
         let mut bytes = odd.to_vec();
         bytes.extend(number_field(9, 3));
         bytes.extend(number_field(9, u64::MAX));
-        let mut message = Message::read(&bytes).unwrap();
+        let mut message = WireMessage::read(&bytes).unwrap();
         assert_eq!(message.bytes(), bytes);
         assert_eq!(
             (message.number(1), message.number(9)),
@@ -190,7 +190,7 @@ pub mod tests {
     fn inner_messages_are_replaced_with_their_length() {
         let mut bytes = bytes_field(2, &number_field(11, 1));
         bytes.extend(bytes_field(3, b"other"));
-        let mut outer = Message::read(&bytes).unwrap();
+        let mut outer = WireMessage::read(&bytes).unwrap();
         let mut inner = outer.message(2).unwrap().unwrap();
         inner.set_number(11, 1 << 40);
         outer.set_message(2, &inner);
@@ -215,14 +215,14 @@ pub mod tests {
                 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,
             ],
         ] {
-            assert!(Message::read(bytes).is_err(), "{bytes:?}");
+            assert!(WireMessage::read(bytes).is_err(), "{bytes:?}");
         }
     }
 
     proptest! {
         #[test]
         fn reading_never_panics_and_loses_nothing(bytes: Vec<u8>) {
-            if let Ok(message) = Message::read(&bytes) {
+            if let Ok(message) = WireMessage::read(&bytes) {
                 prop_assert_eq!(message.bytes(), bytes);
             }
         }

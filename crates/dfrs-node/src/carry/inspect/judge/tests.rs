@@ -54,7 +54,7 @@ fn job(change: impl FnOnce(&mut JobFacts)) -> Vec<String> {
         ..JobFacts::default()
     };
     change(&mut facts);
-    let policy = Policy::new(&["/tmp/shared".to_owned()], &["/scratch/".to_owned()]);
+    let policy = SitePolicy::new(&["/tmp/shared".to_owned()], &["/scratch/".to_owned()]);
     obstacles(&facts, &policy)
         .iter()
         .map(Obstacle::to_string)

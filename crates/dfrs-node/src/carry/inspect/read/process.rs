@@ -7,19 +7,19 @@ use std::io::Read;
 use super::mounts::Mounts;
 use super::things;
 use crate::carry::inspect::facts::ProcessFacts;
-use crate::carry::procfs::{self, Status};
+use crate::carry::procfs::{self, ProcessStatus};
 use crate::carry::tree::JobTree;
 
 /// What is said of a process that ends while it is looked at is not there; then nothing is.
 pub fn read(process: u32, tree: &JobTree, mounts: &Mounts) -> Option<ProcessFacts> {
-    let status = Status::read(process)?;
+    let status = ProcessStatus::read(process)?;
     let state = status.state();
-    let threads: Vec<Status> = procfs::names(process, "task")
+    let threads: Vec<ProcessStatus> = procfs::names(process, "task")
         .iter()
         .filter_map(|thread| procfs::text(process, &format!("task/{thread}/status")).ok())
-        .map(|text| Status::parse(&text))
+        .map(|text| ProcessStatus::parse(&text))
         .collect();
-    let any = |is_so: &dyn Fn(&Status) -> bool| is_so(&status) || threads.iter().any(is_so);
+    let any = |is_so: &dyn Fn(&ProcessStatus) -> bool| is_so(&status) || threads.iter().any(is_so);
     let uids: BTreeSet<u32> = threads
         .iter()
         .chain([&status])
@@ -56,7 +56,7 @@ pub fn read(process: u32, tree: &JobTree, mounts: &Mounts) -> Option<ProcessFact
         }
     }
     // It may have ended meanwhile: then nothing of what was read counts.
-    let still = Status::read(process)?.state();
+    let still = ProcessStatus::read(process)?.state();
     if still == 'Z' {
         facts.state = 'Z';
         facts.uses.clear();
