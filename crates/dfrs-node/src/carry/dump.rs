@@ -28,7 +28,7 @@ pub struct Dumped {
 }
 
 /// Inspects a job and dumps it. Its processes stay stopped and the image is the job from then on:
-/// Slurm has to requeue it now, or [`super::release`] lets it go on here.
+/// Slurm has to requeue it now, or [`super::release()`] lets it go on here.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! Carries a batch job to another node: inspects and dumps it here, restores it there.
 //!
 //! A job of a partition that `spank_dfrs_carry.so` serves runs below `dfrs-carrier`, in a PID, a
-//! mount and an IPC namespace of its own. [`inspect`] says whether it can be carried, [`dump`]
-//! makes an image of it (criu) and leaves it stopped; after Slurm has requeued it, [`restore`] puts
-//! the image in the place of its batch script on the next node. [`release`] undoes a dump.
+//! mount and an IPC namespace of its own. [`inspect()`] says whether it can be carried, [`dump()`]
+//! makes an image of it (criu) and leaves it stopped; after Slurm has requeued it, [`restore()`] puts
+//! the image in the place of its batch script on the next node. [`release()`] undoes a dump.
 
 mod cgroups;
 mod command;
