@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * carrier.c - dfrs-carrier: the three small processes between slurmstepd and a batch script that can be carried.
+ *
+ *   slurmstepd -- monitor -- init (PID 1 of the job's PID namespace) -- reap (in the image) -- batch script
+ *
+ *   dfrs-carrier monitor INIT_PID FD	the task as Slurm knows it; reads from FD how the script ended
+ *   dfrs-carrier init ROOT_PID FD	collects all that ends, writes to FD how ROOT_PID (reap) ended
+ *   dfrs-carrier reap SCRIPT_PID	session leader, subreaper and parent of the script
+ *
+ * The first two are new on each node; reap is dumped and restored with the script. Signals of slurmstepd go from one
+ * to the next, and each ends as the next one did. What is sent to init or reap themselves, as to a process group or
+ * by the job's own processes, is not for the script: only queued signals are passed on.
+ *
+ * Root, but not slurmstepd on a user's behalf, sends the monitor two more: HOLD, a dump begins, after which SIGTERM
+ * means that Slurm takes the job from this node and the rest waits; and RELEASE, the job goes on here.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HOLD (SIGRTMAX - 3)
+#define RELEASE (SIGRTMAX - 4)
+/* From the monitor to init: end all, and wait for all, whose CPU time counts as the job's then. */
+#define END (SIGRTMAX - 5)
+
+/* Slurm holds a job that ends with this (RequeueExitHold). */
+#define EXIT_HELD 125
+/* How long init waits for what it has killed, in hundredths of a second. */
+#define WAIT_FOR_KILLED 200
+
+enum role { MONITOR, INIT, REAP };
+
+/* What this process is. */
+static enum role role;
+/* The next one, and whether it has ended, and with which wait status. */
+static pid_t child;
+static bool ended;
+static int status;
+/* The pipe from init to monitor. */
+static int report = -1;
+/* The monitor's: a dump has begun; what came since then. */
+static bool held;
+static sigset_t kept;
+
+/* Ends as the process with that wait status did. Its core was dumped already. */
+__attribute__((noreturn)) static void end_as(int how)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	if (!WIFSIGNALED(how))
+		_exit(WEXITSTATUS(how));
+	(void) setrlimit(RLIMIT_CORE, &none);
+	(void) signal(WTERMSIG(how), SIG_DFL);
+	(void) sigemptyset(&set);
+	(void) sigprocmask(SIG_SETMASK, &set, NULL);
+	(void) kill(getpid(), WTERMSIG(how));
+	_exit(128 + WTERMSIG(how));
+}
+
+/* Kills all of the namespace and collects it. The kernel kills what we may not, or cannot wait for, when we end. */
+static void end_rest(void)
+{
+	const struct timespec tick = { .tv_nsec = 10 * 1000 * 1000 };
+	sigset_t set;
+	pid_t pid;
+
+	(void) sigemptyset(&set);
+	(void) sigaddset(&set, SIGCHLD);
+	for (int tries = 0; tries < WAIT_FOR_KILLED; tries++) {
+		(void) kill(-1, SIGKILL);
+		do {
+			pid = waitpid(-1, NULL, WNOHANG);
+		} while (pid > 0);
+		if (pid < 0)
+			return;
+		(void) sigtimedwait(&set, NULL, &tick);
+	}
+}
+
+/* The next process has ended: so do we, but for a monitor that holds the job. */
+static void follow(void)
+{
+	int reported;
+
+	switch (role) {
+	case INIT:
+		end_rest();
+		_exit((write(report, &status, sizeof(status)) == sizeof(status)) ? 0 : EXIT_HELD);
+	case MONITOR:
+		if (read(report, &reported, sizeof(reported)) == sizeof(reported))
+			status = reported;
+		if (held)
+			return;
+		break;
+	case REAP:
+		break;
+	}
+	end_as(status);
+}
+
+/* Collects what has ended; stopped children are none. */
+static void collect(void)
+{
+	int how;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
+		if (ended || (pid != child))
+			continue;
+		ended = true;
+		status = how;
+		follow();
+	}
+	/* What we were to wait for is not there, and never will be. */
+	if ((pid < 0) && (errno == ECHILD) && !ended)
+		_exit(EXIT_HELD);
+}
+
+static void pass_on(int number)
+{
+	if (ended)
+		return;
+	if (role == REAP)
+		(void) kill(child, number);
+	else
+		(void) sigqueue(child, number, (union sigval) { 0 });
+}
+
+/* Slurm takes the job away: nothing of it is left when we have ended. */
+__attribute__((noreturn)) static void give_away(void)
+{
+	if (!ended) {
+		(void) kill(child, END);
+		while ((waitpid(child, NULL, 0) < 0) && (errno == EINTR))
+			;
+		status = SIGTERM;
+	}
+	end_as(status);
+}
+
+static void release(void)
+{
+	held = false;
+	if (ended)
+		end_as(status);
+	for (int number = 1; number <= SIGRTMAX; number++) {
+		if (sigismember(&kept, number) == 1)
+			pass_on(number);
+	}
+	(void) sigemptyset(&kept);
+}
+
+static void monitor_got(const siginfo_t *info)
+{
+	int number = info->si_signo;
+	/* What slurmstepd sends is the user's wish. */
+	bool from_root = !info->si_uid && (info->si_pid != getppid());
+
+	if (from_root && (number == HOLD))
+		held = true;
+	else if (from_root && (number == RELEASE))
+		release();
+	else if (!held)
+		pass_on(number);
+	else if (number == SIGTERM)
+		give_away();
+	else if (number != SIGCONT)
+		/* SIGCONT comes before each SIGTERM of Slurm's, and must not wake what is dumped. */
+		(void) sigaddset(&kept, number);
+}
+
+/* The sender of what init is to heed is outside of the namespace, where PIDs are 0; that of reap's is init. */
+static void inner_got(const siginfo_t *info)
+{
+	if (info->si_pid != ((role == INIT) ? 0 : 1))
+		return;
+	if (info->si_code == SI_QUEUE) {
+		pass_on(info->si_signo);
+	} else if ((role == INIT) && (info->si_signo == END)) {
+		end_rest();
+		_exit(0);
+	}
+}
+
+/* A number from the command line that is at least MINIMUM; -1 if it is none. */
+static int number_of(const char *text, int minimum)
+{
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (errno || (end == text) || *end || (number < minimum) || (number > (1 << 22)))
+		return -1;
+	return (int) number;
+}
+
+static bool understand(int argc, char **argv)
+{
+	if (argc < 3)
+		return false;
+	if (!strcmp(argv[1], "monitor"))
+		role = MONITOR;
+	else if (!strcmp(argv[1], "init"))
+		role = INIT;
+	else if (!strcmp(argv[1], "reap"))
+		role = REAP;
+	else
+		return false;
+	if (argc != ((role == REAP) ? 3 : 4))
+		return false;
+	child = number_of(argv[2], 2);
+	if (role != REAP)
+		report = number_of(argv[3], 0);
+	return (child > 0) && ((role == REAP) || (report >= 0));
+}
+
+int main(int argc, char **argv)
+{
+	sigset_t all, urgent;
+	siginfo_t info;
+	const struct timespec at_once = { 0 };
+
+	if (!understand(argc, argv)) {
+		(void) fprintf(stderr, "dfrs-carrier: for spank_dfrs_carry.so only: "
+			       "monitor INIT_PID FD | init ROOT_PID FD | reap SCRIPT_PID\n");
+		return 2;
+	}
+	(void) sigfillset(&all);
+	(void) sigprocmask(SIG_SETMASK, &all, NULL);
+	/* If it is ignored, children leave no wait status. */
+	(void) signal(SIGCHLD, SIG_DFL);
+	if (role == REAP)
+		(void) prctl(PR_SET_CHILD_SUBREAPER, 1);
+	(void) sigemptyset(&kept);
+	/* The kernel hands out low numbers first; but a SIGTERM after a HOLD is meant as such. */
+	(void) sigemptyset(&urgent);
+	(void) sigaddset(&urgent, HOLD);
+	(void) sigaddset(&urgent, RELEASE);
+	for (;;) {
+		collect();
+		if ((sigtimedwait(&urgent, &info, &at_once) < 0) && (sigwaitinfo(&all, &info) < 0))
+			continue;
+		if (info.si_signo == SIGCHLD)
+			continue;
+		if (role == MONITOR)
+			monitor_got(&info);
+		else
+			inner_got(&info);
+	}
+}

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spank_dfrs_carry.c - starts batch scripts so that they can be carried to another node, or puts an image in their place.
+ *
+ * plugstack.conf:
+ *   required spank_dfrs_carry.so images=DIRECTORY partitions=main,long [carrier=PATH] [dfrsd=PATH] [criu=PATH]
+ *
+ * Nothing happens in other partitions, in steps other than the batch script, and in jobs of several nodes.
+ *
+ * task_init_privileged (root, outside the job's cgroups): forks a helper that stays root, and unshares.
+ * task_init (the user, in the job's cgroups): becomes the monitor, whose child is init, PID 1 of the new namespace. The
+ *   helper mounts its /proc, and has dfrsd restore the image if there is one; else init forks reap, and reap the process
+ *   that returns from here and that slurmstepd makes the script (carrier.c says what these are).
+ * Both are needed: unshare needs root, and what was forked before the cgroups were joined would be outside them.
+ *
+ * As long as nothing was changed, a job that cannot be set up runs as without the plugin. After that, and whenever it has
+ * an image that is not restored, it ends with 125, by which Slurm holds it (RequeueExitHold=125) and the image is kept.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+SPANK_PLUGIN(dfrs_carry, 1);
+
+#define EXIT_HELD 125
+/* PIDs below stay free for criu, as those that the kernel leaves out when numbers wrap around. */
+#define FIRST_PID 300
+/* Between the first PIDs of two jobs: names with $$ in a shared directory shall differ. */
+#define PID_STRIDE 4099
+#define NUMBER_SIZE 24
+
+/* The words of plugstack.conf. */
+static struct {
+	const char *images;
+	const char *partitions;
+	const char *carrier;
+	const char *dfrsd;
+	const char *criu;
+} options = { .carrier = "/usr/libexec/dfrs/dfrs-carrier", .dfrsd = "/usr/sbin/dfrsd" };
+
+/* The job, and what the first hook leaves to the second. */
+static struct {
+	uint32_t job;
+	uint32_t restarts;
+	uid_t uid;
+	/* PID of the image's root in its namespace; 0: the script begins. */
+	pid_t root;
+	/* Whether namespaces were made. */
+	bool on;
+	int to_helper;
+	int from_helper;
+} state;
+
+enum found { NO_IMAGE, IMAGE, UNCLEAR };
+
+__attribute__((noreturn)) static void hold_job(void)
+{
+	slurm_error("dfrs carry: job %u cannot begin here; it ends with %d", state.job, EXIT_HELD);
+	_exit(EXIT_HELD);
+}
+
+/* The options; false if they are wrong. */
+static bool read_options(int argc, char **argv)
+{
+	const struct {
+		const char *word;
+		const char **value;
+	} known[] = {
+		{ "images=", &options.images },	  { "partitions=", &options.partitions },
+		{ "carrier=", &options.carrier }, { "dfrsd=", &options.dfrsd },
+		{ "criu=", &options.criu },
+	};
+	size_t i, count = sizeof(known) / sizeof(known[0]);
+
+	for (int arg = 0; arg < argc; arg++) {
+		for (i = 0; i < count; i++) {
+			if (!strncmp(argv[arg], known[i].word, strlen(known[i].word)))
+				break;
+		}
+		if (i == count) {
+			slurm_error("dfrs carry: plugstack.conf: '%s' is not known; jobs run as without the plugin",
+				    argv[arg]);
+			return false;
+		}
+		*known[i].value = argv[arg] + strlen(known[i].word);
+		if ((known[i].value != &options.partitions) && (**known[i].value != '/')) {
+			slurm_error("dfrs carry: plugstack.conf: '%s' is no absolute path; jobs run as without the plugin",
+				    argv[arg]);
+			return false;
+		}
+	}
+	if (!options.images || !options.partitions) {
+		slurm_error("dfrs carry: plugstack.conf: images= and partitions= are needed; "
+			    "jobs run as without the plugin");
+		return false;
+	}
+	return true;
+}
+
+/* Whether NAME is one of LIST, which commas separate. */
+static bool is_listed(const char *name, const char *list)
+{
+	size_t length = strlen(name);
+
+	while (length) {
+		size_t word = strcspn(list, ",");
+
+		if ((word == length) && !strncmp(list, name, word))
+			return true;
+		if (!list[word])
+			break;
+		list += word + 1;
+	}
+	return false;
+}
+
+/* Whether the task is a batch script that is ours; STATE then says of which job. */
+static bool is_ours(spank_t spank)
+{
+	uint32_t step = 0;
+	/* A name that does not fit is none of ours, if plugstack.conf has only shorter ones. */
+	char partition[PATH_MAX], nodes[NUMBER_SIZE];
+
+	if (!spank_remote(spank) || (spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) ||
+	    (step != SLURM_BATCH_SCRIPT))
+		return false;
+	if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) != ESPANK_SUCCESS) {
+		slurm_error("dfrs carry: SLURM_JOB_PARTITION cannot be read; the job runs as without the plugin");
+		return false;
+	}
+	if (!is_listed(partition, options.partitions))
+		return false;
+	if ((spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof(nodes)) != ESPANK_SUCCESS) || strcmp(nodes, "1"))
+		return false;
+	if ((spank_get_item(spank, S_JOB_ID, &state.job) != ESPANK_SUCCESS) ||
+	    (spank_get_item(spank, S_JOB_UID, &state.uid) != ESPANK_SUCCESS) ||
+	    (spank_get_item(spank, S_SLURM_RESTART_COUNT, &state.restarts) != ESPANK_SUCCESS)) {
+		slurm_error("dfrs carry: Slurm does not say which job this is; it runs as without the plugin");
+		return false;
+	}
+	return true;
+}
+
+/* Reads the PID of the root from the file "ready" of an image: ROOT_PID UID RESTARTS. dfrsd looks at all of it. */
+static bool read_ready(int fd)
+{
+	char line[128], end;
+	struct stat status;
+	unsigned uid, restarts;
+	ssize_t length;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid || (status.st_mode & (S_IWGRP | S_IWOTH))) {
+		slurm_error("dfrs carry: %s/%u/ready is not a file that only root writes", options.images, state.job);
+		return false;
+	}
+	length = read(fd, line, sizeof(line) - 1);
+	if (length > 0)
+		line[length] = '\0';
+	if ((length <= 0) || (sscanf(line, "%d %u %u%c", &state.root, &uid, &restarts, &end) != 4) || (end != '\n') ||
+	    (state.root < 2)) {
+		slurm_error("dfrs carry: %s/%u/ready: no line ROOT_PID UID RESTARTS", options.images, state.job);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Whether the job is an image now. One that never ran has none. Where this cannot be found out, beginning from the
+ * start could throw away what the job has computed.
+ */
+static enum found find_image(void)
+{
+	char path[NUMBER_SIZE];
+	int directory, fd;
+	enum found found;
+
+	if (!state.restarts)
+		return NO_IMAGE;
+	directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0) {
+		slurm_error("dfrs carry: %s: %m; the node must see the directory of images", options.images);
+		return UNCLEAR;
+	}
+	(void) snprintf(path, sizeof(path), "%u/ready", state.job);
+	fd = openat(directory, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		found = read_ready(fd) ? IMAGE : UNCLEAR;
+	else if (errno == ENOENT)
+		found = NO_IMAGE;
+	else
+		found = UNCLEAR;
+	if ((fd < 0) && (found == UNCLEAR))
+		slurm_error("dfrs carry: %s/%s: %m", options.images, path);
+	if (fd >= 0)
+		(void) close(fd);
+	(void) close(directory);
+	return found;
+}
+
+/* Whether the program is root's alone to change: the monitor is trusted by what it runs. */
+static bool carrier_is_there(void)
+{
+	struct stat status;
+
+	if (stat(options.carrier, &status)) {
+		slurm_error("dfrs carry: %s: %m; install it, or say carrier= in plugstack.conf", options.carrier);
+		return false;
+	}
+	if (!S_ISREG(status.st_mode) || status.st_uid || (status.st_mode & (S_IWGRP | S_IWOTH)) ||
+	    !(status.st_mode & S_IXOTH)) {
+		slurm_error("dfrs carry: %s: not a program of root's that all may run, and only root may change",
+			    options.carrier);
+		return false;
+	}
+	return true;
+}
+
+/* Closes all descriptors from FIRST on. */
+static void close_from(int first)
+{
+#ifdef SYS_close_range
+	if (!syscall(SYS_close_range, first, ~0U, 0))
+		return;
+#endif
+	for (long fd = sysconf(_SC_OPEN_MAX) - 1; fd >= first; fd--)
+		(void) close((int) fd);
+}
+
+static void unblock_signals(void)
+{
+	sigset_t none;
+
+	(void) sigemptyset(&none);
+	(void) sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The exit status of a child; -1 if it was killed. */
+static int exit_of(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -1;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The helper's part: root's, outside the namespaces. */
+
+static bool enter(pid_t pid, const char *kind)
+{
+	char path[64];
+	int fd, rc;
+
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, kind);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	rc = (fd < 0) ? -1 : setns(fd, 0);
+	if (rc)
+		slurm_error("dfrs carry: entering %s: %m", path);
+	if (fd >= 0)
+		(void) close(fd);
+	return !rc;
+}
+
+/* Has the PIDs of a script begin at a number of the job's own. Without, the job runs, but may not be carried. */
+static void choose_pids(void)
+{
+	const char *path = "/proc/sys/kernel/ns_last_pid";
+	unsigned long long most = 32768;
+	char number[NUMBER_SIZE];
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
+	int fd, length;
+
+	if (file) {
+		if (fscanf(file, "%llu", &most) != 1)
+			most = 32768;
+		(void) fclose(file);
+	}
+	/* Half of the numbers: those that follow are the job's, too. */
+	most = (most > (4 * FIRST_PID)) ? (most / 2) : (2 * FIRST_PID);
+	length = snprintf(number, sizeof(number), "%llu",
+			  FIRST_PID + (((unsigned long long) state.job * PID_STRIDE) % (most - FIRST_PID)));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if ((fd < 0) || (write(fd, number, length) != length))
+		slurm_error("dfrs carry: %s: %m; job %u has PIDs that others have", path, state.job);
+	if (fd >= 0)
+		(void) close(fd);
+}
+
+/* Gives the namespaces of MONITOR and INIT their own /proc. A mount in a PID namespace needs a process there. */
+static bool mount_proc(pid_t monitor, pid_t init)
+{
+	pid_t outer, inner;
+
+	outer = fork();
+	if (outer)
+		return (outer > 0) && !exit_of(outer);
+	if (!enter(monitor, "mnt") || !enter(init, "pid"))
+		_exit(1);
+	inner = fork();
+	if (inner)
+		_exit(((inner > 0) && !exit_of(inner)) ? 0 : 1);
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) {
+		slurm_error("dfrs carry: mounting /proc: %m");
+		_exit(1);
+	}
+	if (!state.root)
+		choose_pids();
+	_exit(0);
+}
+
+/* What criu restores runs where we do: on the CPUs of the monitor. */
+static void take_cpus_of(pid_t pid)
+{
+	unsigned long cpus[1024] = { 0 };
+	cpu_set_t *set = (cpu_set_t *) cpus;
+
+	if (sched_getaffinity(pid, sizeof(cpus), set) || sched_setaffinity(0, sizeof(cpus), set))
+		slurm_error("dfrs carry: CPUs of job %u: %m; it runs on those of slurmd", state.job);
+}
+
+__attribute__((noreturn)) static void run_dfrsd(pid_t monitor, pid_t init, int output)
+{
+	char job[NUMBER_SIZE], uid[NUMBER_SIZE], restarts[NUMBER_SIZE], of_monitor[NUMBER_SIZE], of_init[NUMBER_SIZE];
+	const char *const words[] = {
+		options.dfrsd, "restore", "--job", job,		"--uid",    uid,	    "--restarts", restarts,
+		"--monitor",   of_monitor, "--init", of_init, "--images", options.images,
+		options.criu ? "--criu" : NULL, options.criu, NULL,
+	};
+	int null = open("/dev/null", O_RDONLY);
+
+	(void) snprintf(job, sizeof(job), "%u", state.job);
+	(void) snprintf(uid, sizeof(uid), "%u", (unsigned) state.uid);
+	(void) snprintf(restarts, sizeof(restarts), "%u", state.restarts);
+	(void) snprintf(of_monitor, sizeof(of_monitor), "%d", monitor);
+	(void) snprintf(of_init, sizeof(of_init), "%d", init);
+	if ((dup2(null, 0) < 0) || (dup2(output, 1) < 0) || (dup2(output, 2) < 0))
+		_exit(EXIT_HELD);
+	close_from(3);
+	(void) execv(options.dfrsd, (char *const *) words);
+	(void) dprintf(2, "%s: %s\n", options.dfrsd, strerror(errno));
+	_exit(EXIT_HELD);
+}
+
+/* Has dfrsd restore the image, and says what it says. */
+static bool restore(pid_t monitor, pid_t init)
+{
+	int output[2], status;
+	char *line = NULL;
+	size_t size = 0;
+	FILE *lines;
+	pid_t pid;
+
+	take_cpus_of(monitor);
+	if (pipe2(output, O_CLOEXEC)) {
+		slurm_error("dfrs carry: pipe: %m");
+		return false;
+	}
+	pid = fork();
+	if (!pid)
+		run_dfrsd(monitor, init, output[1]);
+	(void) close(output[1]);
+	lines = fdopen(output[0], "r");
+	while (lines && (getline(&line, &size, lines) > 0))
+		slurm_info("dfrs carry: job %u: %.*s", state.job, (int) strcspn(line, "\n"), line);
+	free(line);
+	if (lines)
+		(void) fclose(lines);
+	status = (pid > 0) ? exit_of(pid) : -1;
+	if (status)
+		slurm_error("dfrs carry: job %u: its image in %s was not restored (status %d), and is kept; see slurmd's log",
+			    state.job, options.images, status);
+	return !status;
+}
+
+/* Waits for INIT's PID, does what root must, and answers with a byte: 1 if all went well. */
+__attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
+{
+	pid_t init;
+	char answer;
+
+	/* Signals to the monitor's process group are not for us. */
+	(void) setsid();
+	(void) signal(SIGCHLD, SIG_DFL);
+	unblock_signals();
+	if (read(in, &init, sizeof(init)) != sizeof(init))
+		_exit(0);
+	answer = mount_proc(monitor, init) && (!state.root || restore(monitor, init));
+	_exit((write(out, &answer, 1) == 1) ? 0 : 1);
+}
+
+/* Forks the helper; its PID, or -1. */
+static pid_t start_helper(void)
+{
+	int to[2], from[2];
+	pid_t monitor = getpid(), helper;
+
+	if (pipe2(to, O_CLOEXEC))
+		return -1;
+	if (pipe2(from, O_CLOEXEC)) {
+		(void) close(to[0]);
+		(void) close(to[1]);
+		return -1;
+	}
+	helper = fork();
+	if (!helper) {
+		(void) close(to[1]);
+		(void) close(from[0]);
+		help(monitor, to[0], from[1]);
+	}
+	(void) close(to[0]);
+	(void) close(from[1]);
+	state.to_helper = to[1];
+	state.from_helper = from[0];
+	if (helper < 0) {
+		(void) close(to[1]);
+		(void) close(from[0]);
+	}
+	return helper;
+}
+
+/* The PID namespace is the last: nothing has to be undone then if one is refused. */
+static bool unshare_all(void)
+{
+	return !unshare(CLONE_NEWNS | CLONE_NEWIPC) && !mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) &&
+	       !unshare(CLONE_NEWPID);
+}
+
+int slurm_spank_task_init_privileged(spank_t spank, int argc, char **argv)
+{
+	enum found found;
+	pid_t helper = -1;
+
+	if (!spank_remote(spank) || !read_options(argc, argv) || !is_ours(spank))
+		return 0;
+	found = find_image();
+	if (found == UNCLEAR)
+		hold_job();
+	if (carrier_is_there()) {
+		helper = start_helper();
+		state.on = (helper > 0) && unshare_all();
+		if (!state.on)
+			slurm_error("dfrs carry: job %u: new namespaces: %m", state.job);
+	}
+	if (state.on)
+		return 0;
+	if (helper > 0) {
+		/* It sees that there is nothing to do. */
+		(void) close(state.to_helper);
+		(void) close(state.from_helper);
+		(void) exit_of(helper);
+	}
+	if (found == IMAGE)
+		hold_job();
+	slurm_error("dfrs carry: job %u runs as without the plugin, and cannot be carried", state.job);
+	return 0;
+}
+
+/* The user's part. */
+
+/* Turns into a process of carrier.c. It has no environment: what it had is slurmd's. */
+__attribute__((noreturn)) static void become(const char *role, pid_t pid, int fd)
+{
+	char number[NUMBER_SIZE], *none[] = { NULL };
+	int null = open("/dev/null", O_RDWR);
+	char *argv[] = { "dfrs-carrier", (char *) role, number, (fd < 0) ? NULL : "3", NULL };
+
+	(void) snprintf(number, sizeof(number), "%d", pid);
+	if ((dup2(null, 0) < 0) || (dup2(null, 1) < 0) || (dup2(null, 2) < 0) || ((fd >= 0) && (dup2(fd, 3) < 0)))
+		_exit(EXIT_HELD);
+	close_from((fd < 0) ? 3 : 4);
+	(void) execve(options.carrier, argv, none);
+	_exit(EXIT_HELD);
+}
+
+/* Whether a lower descriptor than FD is of the same file; that one, or -1. */
+static int twin_of(int fd, const struct stat *file, int flags)
+{
+	struct stat status;
+
+	for (int twin = 0; twin < fd; twin++) {
+		if (!fstat(twin, &status) && (status.st_dev == file->st_dev) && (status.st_ino == file->st_ino) &&
+		    (fcntl(twin, F_GETFL) == flags))
+			return twin;
+	}
+	return -1;
+}
+
+/*
+ * Opens stdin, stdout or stderr again by its path: slurmstepd opened it in its own mount namespace, and criu looks for
+ * its mount in the job's. What has no path, as a pipe, stays; dfrsd says whether such a job can be carried.
+ */
+static void reopen(int fd)
+{
+	char link[64], path[PATH_MAX];
+	struct stat before, after;
+	int flags = fcntl(fd, F_GETFL), again;
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	ssize_t length;
+
+	(void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path));
+	if ((flags < 0) || fstat(fd, &before) || (length <= 0) || (length >= (ssize_t) sizeof(path)) ||
+	    !(S_ISREG(before.st_mode) || S_ISCHR(before.st_mode)))
+		return;
+	path[length] = '\0';
+	again = twin_of(fd, &before, flags);
+	if (again >= 0) {
+		(void) dup2(again, fd);
+		return;
+	}
+	again = open(path, (flags & ~(O_CREAT | O_TRUNC | O_EXCL)) | O_NOCTTY | O_CLOEXEC);
+	if ((again < 0) || fstat(again, &after) || (before.st_dev != after.st_dev) || (before.st_ino != after.st_ino) ||
+	    ((at > 0) && (lseek(again, at, SEEK_SET) < 0)) || (dup2(again, fd) < 0))
+		slurm_info("dfrs carry: job %u: %s cannot be opened again, it may not be carried", state.job, path);
+	if (again >= 0)
+		(void) close(again);
+}
+
+/* PID 1 of the namespace; only the script's process returns. */
+static void be_init(int report)
+{
+	char answer = 0;
+	pid_t reap, script;
+
+	(void) close(state.to_helper);
+	if ((read(state.from_helper, &answer, 1) != 1) || (answer != 1))
+		_exit(EXIT_HELD);
+	if (state.root)
+		become("init", state.root, report);
+	reap = fork();
+	if (reap < 0)
+		_exit(EXIT_HELD);
+	if (reap > 0)
+		become("init", reap, report);
+	(void) close(report);
+	(void) close(state.from_helper);
+	(void) setsid();
+	script = fork();
+	if (script < 0)
+		_exit(EXIT_HELD);
+	if (script > 0)
+		become("reap", script, -1);
+	(void) setpgid(0, 0);
+	for (int fd = 0; fd < 3; fd++)
+		reopen(fd);
+}
+
+int slurm_spank_task_init(spank_t spank, int argc, char **argv)
+{
+	int report[2];
+	sigset_t all, before;
+	pid_t init;
+
+	(void) spank;
+	(void) argc;
+	(void) argv;
+	if (!state.on)
+		return 0;
+	/* Each process of carrier.c waits for them. */
+	(void) sigfillset(&all);
+	(void) sigprocmask(SIG_SETMASK, &all, &before);
+	if (pipe(report) || ((init = fork()) < 0)) {
+		slurm_error("dfrs carry: job %u: its first process: %m", state.job);
+		hold_job();
+	}
+	if (init > 0) {
+		if (write(state.to_helper, &init, sizeof(init)) != sizeof(init))
+			slurm_error("dfrs carry: job %u: the helper is gone: %m", state.job);
+		(void) close(report[1]);
+		become("monitor", init, report[0]);
+	}
+	(void) close(report[0]);
+	be_init(report[1]);
+	(void) sigprocmask(SIG_SETMASK, &before, NULL);
+	return 0;
+}
