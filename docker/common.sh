@@ -105,6 +105,7 @@ compose_file() {
 on_cluster() {
 	local files=(--project-directory "$root/docker" --file "$(compose_file)")
 	[ -z "${DFRS_STATE_MB:-}" ] || files+=(--file "$root/docker/small-state.yaml")
+	[ "${DFRS_CARRY:-no}" = no ] || files+=(--file "$root/docker/carry.yaml")
 	compose --project-name "$project" "${files[@]}" "$@"
 }
 

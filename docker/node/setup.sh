@@ -96,9 +96,24 @@ write_configuration() {
 	yes) printf '%s\n' SlurmctldHost=backup SlurmctldTimeout=10 >/etc/slurm/controllers.conf ;;
 	*) fail "unknown DFRS_BACKUP '$DFRS_BACKUP'; use no or yes" ;;
 	esac
+	case ${DFRS_CARRY:-no} in
+	no) : ;;
+	yes) printf '%s\n' RequeueExitHold=125 JobFileAppend=1 ;;
+	*) fail "unknown DFRS_CARRY '$DFRS_CARRY'; use no or yes" ;;
+	esac >/etc/slurm/carry.conf
 	echo "NodeName=n[1-$DFRS_NODES] CPUs=4 RealMemory=1000 State=UNKNOWN" >/etc/slurm/nodes.conf
 	mkdir -p /var/log/slurm /var/lib/slurm/slurmctld /var/lib/slurm/slurmd
 	chown slurm: /var/log/slurm /var/lib/slurm/slurmctld
+}
+
+# What starts batch jobs so that they can be carried. Copies, which are root's.
+install_carrier() {
+	local plugins
+	plugins=$(dirname "$(find /usr/lib -name task_cgroup.so -print -quit)")
+	install -D -m 755 /opt/dfrs/dfrs-carrier /usr/libexec/dfrs/dfrs-carrier
+	install -m 644 /opt/dfrs/spank_dfrs_carry.so "$plugins"
+	chmod 700 /var/lib/dfrs/images
+	echo "required spank_dfrs_carry.so images=/var/lib/dfrs/images partitions=main criu=/opt/cluster/criu" >/etc/slurm/plugstack.conf
 }
 
 # answers COMMAND...: waits until it succeeds.
