@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spank_dfrs_carry.c - starts batch scripts so that they can be carried to another node, or puts an image in their place.
+ * spank_dfrs_carry.c - starts batch scripts so that they can be carried to another node, or restores carried ones.
  *
  * plugstack.conf:
  *   required spank_dfrs_carry.so images=DIRECTORY partitions=main,long [carrier=PATH] [dfrsd=PATH] [criu=PATH]
@@ -8,13 +8,14 @@
  * Nothing happens in other partitions, in steps other than the batch script, and in jobs of several nodes.
  *
  * task_init_privileged (root, outside the job's cgroups): forks a helper that stays root, and unshares.
- * task_init (the user, in the job's cgroups): becomes the monitor, whose child is init, PID 1 of the new namespace. The
- *   helper mounts its /proc, and has dfrsd restore the image if there is one; else init forks reap, and reap the process
- *   that returns from here and that slurmstepd makes the script (carrier.c says what these are).
+ * task_init (the user, in the job's cgroups): becomes the monitor, whose child is init, PID 1 of the new namespace.
+ *   The helper mounts its /proc, and has dfrsd restore the image if there is one; else init forks reap, and reap the
+ *   process that returns from here and that slurmstepd makes the script (carrier.c says what these are).
  * Both are needed: unshare needs root, and what was forked before the cgroups were joined would be outside them.
  *
- * As long as nothing was changed, a job that cannot be set up runs as without the plugin. After that, and whenever it has
- * an image that is not restored, it ends with 125, by which Slurm holds it (RequeueExitHold=125) and the image is kept.
+ * As long as nothing was changed, a job that cannot be set up runs as without the plugin. After that, and whenever it
+ * has an image that is not restored, it ends with 125, by which Slurm holds it (RequeueExitHold=125), and the image is
+ * kept.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -73,6 +74,13 @@ __attribute__((noreturn)) static void hold_job(void)
 	_exit(EXIT_HELD);
 }
 
+/* As hold_job, after a system call has failed. */
+__attribute__((noreturn)) static void fail(const char *what)
+{
+	slurm_error("dfrs carry: job %u: %s: %m", state.job, what);
+	hold_job();
+}
+
 /* The options; false if they are wrong. */
 static bool read_options(int argc, char **argv)
 {
@@ -98,8 +106,8 @@ static bool read_options(int argc, char **argv)
 		}
 		*known[i].value = argv[arg] + strlen(known[i].word);
 		if ((known[i].value != &options.partitions) && (**known[i].value != '/')) {
-			slurm_error("dfrs carry: plugstack.conf: '%s' is no absolute path; jobs run as without the plugin",
-				    argv[arg]);
+			slurm_error("dfrs carry: plugstack.conf: '%s' is no absolute path; "
+				    "jobs run as without the plugin", argv[arg]);
 			return false;
 		}
 	}
@@ -383,7 +391,7 @@ static bool restore(pid_t monitor, pid_t init)
 		(void) fclose(lines);
 	status = (pid > 0) ? exit_of(pid) : -1;
 	if (status)
-		slurm_error("dfrs carry: job %u: its image in %s was not restored (status %d), and is kept; see slurmd's log",
+		slurm_error("dfrs carry: job %u: its image in %s was not restored (status %d); see slurmd's log",
 			    state.job, options.images, status);
 	return !status;
 }
@@ -480,9 +488,12 @@ __attribute__((noreturn)) static void become(const char *role, pid_t pid, int fd
 	int null = open("/dev/null", O_RDWR);
 	char *argv[] = { "dfrs-carrier", (char *) role, number, (fd < 0) ? NULL : "3", NULL };
 
+	/* The log is closed when it is too late. */
+	if (access(options.carrier, X_OK))
+		fail("running dfrs-carrier");
 	(void) snprintf(number, sizeof(number), "%d", pid);
 	if ((dup2(null, 0) < 0) || (dup2(null, 1) < 0) || (dup2(null, 2) < 0) || ((fd >= 0) && (dup2(fd, 3) < 0)))
-		_exit(EXIT_HELD);
+		fail("/dev/null for dfrs-carrier");
 	close_from((fd < 0) ? 3 : 4);
 	(void) execve(options.carrier, argv, none);
 	_exit(EXIT_HELD);
@@ -545,7 +556,7 @@ static void be_init(int report)
 		become("init", state.root, report);
 	reap = fork();
 	if (reap < 0)
-		_exit(EXIT_HELD);
+		fail("forking");
 	if (reap > 0)
 		become("init", reap, report);
 	(void) close(report);
@@ -553,7 +564,7 @@ static void be_init(int report)
 	(void) setsid();
 	script = fork();
 	if (script < 0)
-		_exit(EXIT_HELD);
+		fail("forking");
 	if (script > 0)
 		become("reap", script, -1);
 	(void) setpgid(0, 0);
@@ -575,10 +586,8 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 	/* Each process of carrier.c waits for them. */
 	(void) sigfillset(&all);
 	(void) sigprocmask(SIG_SETMASK, &all, &before);
-	if (pipe(report) || ((init = fork()) < 0)) {
-		slurm_error("dfrs carry: job %u: its first process: %m", state.job);
-		hold_job();
-	}
+	if (pipe(report) || ((init = fork()) < 0))
+		fail("forking");
 	if (init > 0) {
 		if (write(state.to_helper, &init, sizeof(init)) != sizeof(init))
 			slurm_error("dfrs carry: job %u: the helper is gone: %m", state.job);
