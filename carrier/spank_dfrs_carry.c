@@ -53,12 +53,16 @@ static struct {
 	const char *criu;
 } options = { .carrier = "/usr/libexec/dfrs/dfrs-carrier", .dfrsd = "/usr/sbin/dfrsd" };
 
+enum image { NO_IMAGE, IMAGE, UNCLEAR };
+
 /* The job, and what the first hook leaves to the second. */
 static struct {
+	/* Whether the task is a batch script that is ours. */
+	bool ours;
 	uint32_t job;
-	uint32_t restarts;
 	uid_t uid;
-	/* PID of the image's root in its namespace; 0: the script begins. */
+	enum image image;
+	/* PID of the image's root in its namespace. */
 	pid_t root;
 	/* Whether namespaces were made. */
 	bool on;
@@ -66,7 +70,13 @@ static struct {
 	int from_helper;
 } state;
 
-enum found { NO_IMAGE, IMAGE, UNCLEAR };
+/* What the second hook has the helper do. */
+struct order {
+	pid_t init;
+	/* 0: the script begins. */
+	pid_t root;
+	uint32_t restarts;
+};
 
 __attribute__((noreturn)) static void hold_job(void)
 {
@@ -155,8 +165,7 @@ static bool is_ours(spank_t spank)
 	if ((spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof(nodes)) != ESPANK_SUCCESS) || strcmp(nodes, "1"))
 		return false;
 	if ((spank_get_item(spank, S_JOB_ID, &state.job) != ESPANK_SUCCESS) ||
-	    (spank_get_item(spank, S_JOB_UID, &state.uid) != ESPANK_SUCCESS) ||
-	    (spank_get_item(spank, S_SLURM_RESTART_COUNT, &state.restarts) != ESPANK_SUCCESS)) {
+	    (spank_get_item(spank, S_JOB_UID, &state.uid) != ESPANK_SUCCESS)) {
 		slurm_error("dfrs carry: Slurm does not say which job this is; it runs as without the plugin");
 		return false;
 	}
@@ -186,18 +195,13 @@ static bool read_ready(int fd)
 	return true;
 }
 
-/*
- * Whether the job is an image now. One that never ran has none. Where this cannot be found out, beginning from the
- * start could throw away what the job has computed.
- */
-static enum found find_image(void)
+/* Whether there is an image of the job; UNCLEAR if that cannot be found out. */
+static enum image find_image(void)
 {
 	char path[NUMBER_SIZE];
 	int directory, fd;
-	enum found found;
+	enum image found;
 
-	if (!state.restarts)
-		return NO_IMAGE;
 	directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0) {
 		slurm_error("dfrs carry: %s: %m; the node must see the directory of images", options.images);
@@ -205,16 +209,15 @@ static enum found find_image(void)
 	}
 	(void) snprintf(path, sizeof(path), "%u/ready", state.job);
 	fd = openat(directory, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0)
+	if (fd >= 0) {
 		found = read_ready(fd) ? IMAGE : UNCLEAR;
-	else if (errno == ENOENT)
-		found = NO_IMAGE;
-	else
-		found = UNCLEAR;
-	if ((fd < 0) && (found == UNCLEAR))
-		slurm_error("dfrs carry: %s/%s: %m", options.images, path);
-	if (fd >= 0)
 		(void) close(fd);
+	} else if (errno == ENOENT) {
+		found = NO_IMAGE;
+	} else {
+		slurm_error("dfrs carry: %s/%s: %m", options.images, path);
+		found = UNCLEAR;
+	}
 	(void) close(directory);
 	return found;
 }
@@ -311,14 +314,14 @@ static void choose_pids(void)
 }
 
 /* Gives the namespaces of MONITOR and INIT their own /proc. A mount in a PID namespace needs a process there. */
-static bool mount_proc(pid_t monitor, pid_t init)
+static bool mount_proc(pid_t monitor, const struct order *order)
 {
 	pid_t outer, inner;
 
 	outer = fork();
 	if (outer)
 		return (outer > 0) && !exit_of(outer);
-	if (!enter(monitor, "mnt") || !enter(init, "pid"))
+	if (!enter(monitor, "mnt") || !enter(order->init, "pid"))
 		_exit(1);
 	inner = fork();
 	if (inner)
@@ -327,7 +330,7 @@ static bool mount_proc(pid_t monitor, pid_t init)
 		slurm_error("dfrs carry: mounting /proc: %m");
 		_exit(1);
 	}
-	if (!state.root)
+	if (!order->root)
 		choose_pids();
 	_exit(0);
 }
@@ -342,7 +345,7 @@ static void take_cpus_of(pid_t pid)
 		slurm_error("dfrs carry: CPUs of job %u: %m; it runs on those of slurmd", state.job);
 }
 
-__attribute__((noreturn)) static void run_dfrsd(pid_t monitor, pid_t init, int output)
+__attribute__((noreturn)) static void run_dfrsd(pid_t monitor, const struct order *order, int output)
 {
 	char job[NUMBER_SIZE], uid[NUMBER_SIZE], restarts[NUMBER_SIZE], of_monitor[NUMBER_SIZE], of_init[NUMBER_SIZE];
 	const char *const words[] = {
@@ -354,9 +357,9 @@ __attribute__((noreturn)) static void run_dfrsd(pid_t monitor, pid_t init, int o
 
 	(void) snprintf(job, sizeof(job), "%u", state.job);
 	(void) snprintf(uid, sizeof(uid), "%u", (unsigned) state.uid);
-	(void) snprintf(restarts, sizeof(restarts), "%u", state.restarts);
+	(void) snprintf(restarts, sizeof(restarts), "%u", order->restarts);
 	(void) snprintf(of_monitor, sizeof(of_monitor), "%d", monitor);
-	(void) snprintf(of_init, sizeof(of_init), "%d", init);
+	(void) snprintf(of_init, sizeof(of_init), "%d", order->init);
 	if ((dup2(null, 0) < 0) || (dup2(output, 1) < 0) || (dup2(output, 2) < 0))
 		_exit(EXIT_HELD);
 	close_from(3);
@@ -366,7 +369,7 @@ __attribute__((noreturn)) static void run_dfrsd(pid_t monitor, pid_t init, int o
 }
 
 /* Has dfrsd restore the image, and says what it says. */
-static bool restore(pid_t monitor, pid_t init)
+static bool restore(pid_t monitor, const struct order *order)
 {
 	int output[2], status;
 	char *line = NULL;
@@ -381,7 +384,7 @@ static bool restore(pid_t monitor, pid_t init)
 	}
 	pid = fork();
 	if (!pid)
-		run_dfrsd(monitor, init, output[1]);
+		run_dfrsd(monitor, order, output[1]);
 	(void) close(output[1]);
 	lines = fdopen(output[0], "r");
 	while (lines && (getline(&line, &size, lines) > 0))
@@ -396,19 +399,19 @@ static bool restore(pid_t monitor, pid_t init)
 	return !status;
 }
 
-/* Waits for INIT's PID, does what root must, and answers with a byte: 1 if all went well. */
+/* Waits for its order, does what root must, and answers with a byte: 1 if all went well. */
 __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 {
-	pid_t init;
+	struct order order;
 	char answer;
 
 	/* Signals to the monitor's process group are not for us. */
 	(void) setsid();
 	(void) signal(SIGCHLD, SIG_DFL);
 	unblock_signals();
-	if (read(in, &init, sizeof(init)) != sizeof(init))
+	if (read(in, &order, sizeof(order)) != sizeof(order))
 		_exit(0);
-	answer = mount_proc(monitor, init) && (!state.root || restore(monitor, init));
+	answer = mount_proc(monitor, &order) && (!order.root || restore(monitor, &order));
 	_exit((write(out, &answer, 1) == 1) ? 0 : 1);
 }
 
@@ -451,31 +454,24 @@ static bool unshare_all(void)
 
 int slurm_spank_task_init_privileged(spank_t spank, int argc, char **argv)
 {
-	enum found found;
 	pid_t helper = -1;
 
 	if (!spank_remote(spank) || !read_options(argc, argv) || !is_ours(spank))
 		return 0;
-	found = find_image();
-	if (found == UNCLEAR)
-		hold_job();
+	state.ours = true;
+	state.image = find_image();
 	if (carrier_is_there()) {
 		helper = start_helper();
 		state.on = (helper > 0) && unshare_all();
 		if (!state.on)
 			slurm_error("dfrs carry: job %u: new namespaces: %m", state.job);
 	}
-	if (state.on)
-		return 0;
-	if (helper > 0) {
+	if (!state.on && (helper > 0)) {
 		/* It sees that there is nothing to do. */
 		(void) close(state.to_helper);
 		(void) close(state.from_helper);
 		(void) exit_of(helper);
 	}
-	if (found == IMAGE)
-		hold_job();
-	slurm_error("dfrs carry: job %u runs as without the plugin, and cannot be carried", state.job);
 	return 0;
 }
 
@@ -544,7 +540,7 @@ static void reopen(int fd)
 }
 
 /* PID 1 of the namespace; only the script's process returns. */
-static void be_init(int report)
+static void be_init(pid_t root, int report)
 {
 	char answer = 0;
 	pid_t reap, script;
@@ -552,8 +548,8 @@ static void be_init(int report)
 	(void) close(state.to_helper);
 	if ((read(state.from_helper, &answer, 1) != 1) || (answer != 1))
 		_exit(EXIT_HELD);
-	if (state.root)
-		become("init", state.root, report);
+	if (root)
+		become("init", root, report);
 	reap = fork();
 	if (reap < 0)
 		fail("forking");
@@ -572,30 +568,55 @@ static void be_init(int report)
 		reopen(fd);
 }
 
+/*
+ * How often the job was requeued. Slurm sets neither S_SLURM_RESTART_COUNT nor, before the second hook, the variable;
+ * where it is 0 the variable is the user's, who gains nothing by it.
+ */
+static uint32_t count_restarts(spank_t spank)
+{
+	char text[NUMBER_SIZE];
+
+	if (spank_getenv(spank, "SLURM_RESTART_COUNT", text, sizeof(text)) != ESPANK_SUCCESS)
+		return 0;
+	return (uint32_t) strtoul(text, NULL, 10);
+}
+
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
 	int report[2];
 	sigset_t all, before;
-	pid_t init;
+	struct order order = { 0 };
 
-	(void) spank;
 	(void) argc;
 	(void) argv;
-	if (!state.on)
+	if (!state.ours)
 		return 0;
+	order.restarts = count_restarts(spank);
+	/* What never ran has no image, but a job of this number may have had, long ago. */
+	if (!order.restarts)
+		state.image = NO_IMAGE;
+	/* To begin from the start could throw away what the job has computed. */
+	if ((state.image == UNCLEAR) || ((state.image == IMAGE) && !state.on))
+		hold_job();
+	if (!state.on) {
+		slurm_error("dfrs carry: job %u runs as without the plugin, and cannot be carried", state.job);
+		return 0;
+	}
+	if (state.image == IMAGE)
+		order.root = state.root;
 	/* Each process of carrier.c waits for them. */
 	(void) sigfillset(&all);
 	(void) sigprocmask(SIG_SETMASK, &all, &before);
-	if (pipe(report) || ((init = fork()) < 0))
+	if (pipe(report) || ((order.init = fork()) < 0))
 		fail("forking");
-	if (init > 0) {
-		if (write(state.to_helper, &init, sizeof(init)) != sizeof(init))
+	if (order.init > 0) {
+		if (write(state.to_helper, &order, sizeof(order)) != sizeof(order))
 			slurm_error("dfrs carry: job %u: the helper is gone: %m", state.job);
 		(void) close(report[1]);
-		become("monitor", init, report[0]);
+		become("monitor", order.init, report[0]);
 	}
 	(void) close(report[0]);
-	be_init(report[1]);
+	be_init(order.root, report[1]);
 	(void) sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;
 }
