@@ -76,7 +76,7 @@ nothing_is_left() { [ -z "$(processes "$1")" ]; }
 		job=$(run_job -p $partition -w n1 --mem=100 -- 'sleep 0.2
 			env | grep -v -E "TASK_PID|PARTITION|JOB_(ID|START|END)|JOBID|SLURM_SCRIPT|_TIME=" | sort
 			id; pwd; umask; ulimit -a; nice; taskset -p $$ | sed "s/.*://"
-			grep -E "Sig|Groups|Cpus|Mems|Cap|NoNew|Seccomp|TracerPid|Uid" /proc/$$/status
+			grep -E "Sig[PBIC]|Groups|Cpus|Mems|Cap|NoNew|Seccomp|TracerPid|Uid" /proc/$$/status
 			sed "s/^[0-9]*://; s/job_[0-9]*/job/" /proc/$$/cgroup; cat /proc/$$/oom_score_adj
 			ls -l /proc/$$/fd | sed "s/.*:.. //; s/[0-9]*[.]out/out/; s/job[0-9]*/job/"
 			for fd in 1 2; do grep flags /proc/$$/fdinfo/$fd; done
