@@ -4,58 +4,14 @@
 #
 # Jobs below dfrs-carrier run as before. Those of partition main have it, those of plain have not.
 
-load ../e2e/helpers
+load helpers
 
 images=/var/lib/dfrs/images
-# Of these tests' jobs.
-name=below-the-carrier
 
 setup_file() {
 	controller scontrol show partition plain >/dev/null 2>&1 ||
 		controller scontrol create partitionname=plain "nodes=n[1-4]" state=up maxtime=60 oversubscribe=no
 }
-
-teardown() {
-	controller scancel --user=alice --name=$name
-	wait_until 30 queue_is_empty
-}
-
-# shellcheck disable=SC2317 # for wait_until
-queue_is_empty() { [ -z "$(controller squeue --noheader --name=$name)" ]; }
-
-# run_job SBATCH-OPTIONS... -- COMMAND: prints the id when the job has ended.
-run_job() {
-	local job
-	job=$(submit --job-name=$name "$@")
-	wait_until 60 has_ended "$job" >&2 || return
-	echo "$job"
-}
-
-has_ended() { [[ $(state "$1") =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|OUT_OF_MEMORY|NODE_FAIL)$ ]]; }
-prints() { output "$1" 2>/dev/null | grep -qE "$2"; }
-exit_code() { controller scontrol show job "$1" | grep -oE '\bExitCode=[0-9:]+'; }
-
-# submit_and_wait TEXT SBATCH-OPTIONS... -- COMMAND: prints the id when the output has that text.
-submit_and_wait() {
-	local job text=$1
-	shift
-	job=$(submit --job-name=$name "$@")
-	wait_until 30 prints "$job" "$text" >&2 || return
-	echo "$job"
-}
-
-# requeue_now JOB: it begins again at once. Not within the second in which it was ended: slurmd takes a start on
-# the same node for that of the job that was killed.
-requeue_now() {
-	controller scontrol requeue "$1"
-	wait_for_state "$1" PENDING 20
-	sleep 2
-	controller scontrol update "jobid=$1" starttime=now
-}
-
-# Processes of alice's on a node.
-processes() { in_cluster "$1" pgrep -u alice -l || true; }
-nothing_is_left() { [ -z "$(processes "$1")" ]; }
 
 @test "the batch script of a partition that is named is below the carrier, and no other" {
 	local job command='cat /proc/$PPID/comm; srun cat /proc/self/status | grep NSpid'

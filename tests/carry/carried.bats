@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016 # expanded by jobs
+#
+# Jobs are carried from node to node by hand: dfrsd dumps them, Slurm requeues them, and the plugin has dfrsd restore them.
+
+load helpers
+
+images=/var/lib/dfrs/images
+
+# A script that counts to 100 in 20 s.
+counting='echo begin $$; trap "echo got USR1" USR1; for i in {1..100}; do echo "count $i"; sleep 0.2; done; exit 6'
+
+dump() { in_cluster "$2" dfrsd dump --job "$1" --images $images --criu /opt/cluster/criu; }
+
+# move JOB NODE: has Slurm start it there.
+move() {
+	controller scontrol requeue "$1"
+	wait_for_state "$1" PENDING 20
+	controller scontrol update "jobid=$1" "reqnodelist=$2" starttime=now
+}
+
+# carry JOB FROM TO: until it runs there.
+carry() {
+	dump "$1" "$2"
+	move "$1" "$3"
+	wait_until 20 is_restored "$1" "$3"
+}
+
+# shellcheck disable=SC2317 # for wait_until
+is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] && ! in_cluster "$2" test -e "$images/$1"; }
+
+@test "a job is carried twice, and knows nothing of it" {
+	local job
+	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	carry "$job" n1 n2
+	wait_until 10 nothing_is_left n1
+	wait_until 10 prints "$job" 'count 40'
+	carry "$job" n2 n3
+	wait_for_state "$job" FAILED 60
+	[ "$(exit_code "$job")" = ExitCode=6:0 ]
+	[ "$(output "$job" | grep -c '^begin')" = 1 ]
+	diff <(seq 100) <(output "$job" | sed -n 's/^count //p')
+}
+
+@test "what was restored is in the job's cgroups, and gets its signals" {
+	local job node
+	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	carry "$job" n1 n2
+	node=$(in_cluster n2 sh -c 'for pid in $(pgrep -u alice); do grep -c "job_$0/" "/proc/$pid/cgroup"; done' "$job" | sort -u)
+	# The same groups for all, and no process is outside.
+	[ "$(wc -l <<<"$node")" = 1 ]
+	[ "$node" != 0 ]
+	controller scancel --batch --signal=USR1 "$job"
+	wait_until 10 prints "$job" 'got USR1'
+	controller scontrol suspend "$job"
+	wait_for_state "$job" SUSPENDED 20
+	controller scontrol resume "$job"
+	wait_for_state "$job" RUNNING 20
+	controller scancel "$job"
+	wait_for_state "$job" CANCELLED 20
+	wait_until 10 nothing_is_left n2
+}
+
+@test "a job that is released goes on in place" {
+	local job
+	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	dump "$job" n1
+	controller scancel --batch --signal=USR1 "$job"
+	in_cluster n1 test -e "$images/$job/ready"
+	in_cluster n1 dfrsd release --job "$job" --images $images
+	wait_for_state "$job" FAILED 60
+	[ "$(exit_code "$job")" = ExitCode=6:0 ]
+	prints "$job" 'got USR1'
+	diff <(seq 100) <(output "$job" | sed -n 's/^count //p')
+}
+
+@test "a job that is cancelled after the dump ends at once" {
+	local job
+	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	dump "$job" n1
+	controller scancel "$job"
+	wait_until 5 nothing_is_left n1
+	wait_for_state "$job" CANCELLED 10
+	in_cluster n1 rm -r "$images/$job"
+}
+
+@test "a job whose image is damaged is held, and goes on when it is whole" {
+	local job
+	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	dump "$job" n1
+	in_cluster n1 mv "$images/$job/inventory.img" "$images/$job.kept"
+	move "$job" n2
+	wait_for_state "$job" SPECIAL_EXIT 30
+	in_cluster n1 mv "$images/$job.kept" "$images/$job/inventory.img"
+	controller scontrol update "jobid=$job" reqnodelist=n3 starttime=now
+	controller scontrol release "$job"
+	wait_until 20 is_restored "$job" n3
+	wait_for_state "$job" FAILED 60
+	diff <(seq 100) <(output "$job" | sed -n 's/^count //p')
+}
