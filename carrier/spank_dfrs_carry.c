@@ -42,6 +42,8 @@ SPANK_PLUGIN(dfrs_carry, 1);
 #define FIRST_PID 300
 /* Between the first PIDs of two jobs: names with $$ in a shared directory shall differ. */
 #define PID_STRIDE 4099
+/* After a carry a job has new ones: its script may still ask for the status of an old one. */
+#define PIDS_PER_CARRY 512
 #define NUMBER_SIZE 24
 
 /* The words of plugstack.conf. */
@@ -288,8 +290,11 @@ static bool enter(pid_t pid, const char *kind)
 	return !rc;
 }
 
-/* Has the PIDs of a script begin at a number of the job's own. Without, the job runs, but may not be carried. */
-static void choose_pids(void)
+/*
+ * Has the PIDs of a script, or the next ones of a restored job, begin at a number of the job's own. Without, the job
+ * runs, but may not be carried.
+ */
+static void choose_pids(const struct order *order)
 {
 	const char *path = "/proc/sys/kernel/ns_last_pid";
 	unsigned long long most = 32768;
@@ -305,7 +310,9 @@ static void choose_pids(void)
 	/* Half of the numbers: those that follow are the job's, too. */
 	most = (most > (4 * FIRST_PID)) ? (most / 2) : (2 * FIRST_PID);
 	length = snprintf(number, sizeof(number), "%llu",
-			  FIRST_PID + (((unsigned long long) state.job * PID_STRIDE) % (most - FIRST_PID)));
+			  FIRST_PID + (((unsigned long long) state.job * PID_STRIDE +
+					(order->root ? (unsigned long long) order->restarts * PIDS_PER_CARRY : 0)) %
+				       (most - FIRST_PID)));
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if ((fd < 0) || (write(fd, number, length) != length))
 		slurm_error("dfrs carry: %s: %m; job %u has PIDs that others have", path, state.job);
@@ -313,26 +320,40 @@ static void choose_pids(void)
 		(void) close(fd);
 }
 
-/* Gives the namespaces of MONITOR and INIT their own /proc. A mount in a PID namespace needs a process there. */
-static bool mount_proc(pid_t monitor, const struct order *order)
+/* In the namespace of PIDs. */
+static bool mount_proc(const struct order *order)
+{
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) {
+		slurm_error("dfrs carry: mounting /proc: %m");
+		return false;
+	}
+	/* criu takes numbers, too, and not those of the image. */
+	if (!order->root)
+		choose_pids(order);
+	return true;
+}
+
+static bool choose_next_pids(const struct order *order)
+{
+	choose_pids(order);
+	return true;
+}
+
+/* Has a child ACT in the namespaces of MONITOR and init. A process of a PID namespace is forked into it. */
+static bool inside(pid_t monitor, const struct order *order, bool (*act)(const struct order *))
 {
 	pid_t outer, inner;
 
 	outer = fork();
 	if (outer)
 		return (outer > 0) && !exit_of(outer);
-	if (!enter(monitor, "mnt") || !enter(order->init, "pid"))
+	/* PIDs first: in the other namespace /proc is the job's. */
+	if (!enter(order->init, "pid") || !enter(monitor, "mnt"))
 		_exit(1);
 	inner = fork();
 	if (inner)
 		_exit(((inner > 0) && !exit_of(inner)) ? 0 : 1);
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) {
-		slurm_error("dfrs carry: mounting /proc: %m");
-		_exit(1);
-	}
-	if (!order->root)
-		choose_pids();
-	_exit(0);
+	_exit(act(order) ? 0 : 1);
 }
 
 /* What criu restores runs where we do: on the CPUs of the monitor. */
@@ -411,7 +432,8 @@ __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 	unblock_signals();
 	if (read(in, &order, sizeof(order)) != sizeof(order))
 		_exit(0);
-	answer = mount_proc(monitor, &order) && (!order.root || restore(monitor, &order));
+	answer = inside(monitor, &order, mount_proc) &&
+		 (!order.root || (restore(monitor, &order) && inside(monitor, &order, choose_next_pids)));
 	_exit((write(out, &answer, 1) == 1) ? 0 : 1);
 }
 

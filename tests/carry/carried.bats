@@ -36,6 +36,8 @@ is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] &
 	carry "$job" n1 n2
 	wait_until 10 nothing_is_left n1
 	wait_until 10 prints "$job" 'count 40'
+	# Low PIDs stay free for criu.
+	[ "$(in_cluster n2 sh -c 'awk "/NSpid/ { print \$NF }" /proc/$(pgrep -u alice -x sleep)/status')" -gt 300 ]
 	carry "$job" n2 n3
 	wait_for_state "$job" FAILED 60
 	[ "$(exit_code "$job")" = ExitCode=6:0 ]
