@@ -239,12 +239,16 @@ fn of_file(how: How, file: &FileFacts, job: u32, policy: &SitePolicy) -> Option<
     Some(format!("{verb} {path}, which other nodes do not have"))
 }
 
+/// The file system of memory files of huge pages.
+pub(super) const HUGE_PAGES: &str = "hugetlbfs";
+
 fn of_deleted(file: &FileFacts, verb: &str, policy: &SitePolicy) -> Option<String> {
     let path = &file.path;
     let is_memory =
         path.starts_with("/memfd:") || SHARED_MEMORY.iter().any(|name| path.starts_with(name));
     if is_memory {
-        return None;
+        let is_huge = file.file_system == HUGE_PAGES;
+        return is_huge.then(|| format!("{verb} {path}, which has huge pages"));
     }
     if file.kind == FileKind::Directory {
         return Some(format!("{verb} the removed directory {path}"));

@@ -1,4 +1,5 @@
-//! Makes waits go on that a dump has interrupted.
+//! Mends what criu does not restore as it was: waits that the dump has interrupted, and timers that
+//! had fired ([`timers`]).
 //!
 //! criu lets sleeps, polls and timed waits in which a thread was end with EINTR, which many a
 //! program takes for an error. In the image of each thread the call is set up to be made again, as
@@ -6,9 +7,11 @@
 //! machines are left as they are.
 
 mod calls;
+mod timers;
 mod wire;
 
 use std::fs;
+use std::iter::repeat_n;
 use std::path::Path;
 
 use wire::WireMessage;
@@ -23,11 +26,11 @@ const X86_64: u64 = 1;
 const MAGIC_BYTES: usize = 8;
 const HEADER_BYTES: usize = 12;
 
-/// Mends all threads of the image in the directory; the calls that are made again.
+/// Mends all threads and timers of the image in the directory; the calls that are made again.
 ///
 /// # Errors
 ///
-/// If a thread's file cannot be read, understood or written.
+/// If a file of it cannot be read, understood or written.
 pub fn mend(image: &Path) -> Result<Vec<&'static str>, String> {
     let failed = |error| format!("{}: cannot be mended: {error}", image.display());
     let mut mended = Vec::new();
@@ -42,6 +45,7 @@ pub fn mend(image: &Path) -> Result<Vec<&'static str>, String> {
         }
     }
     mended.sort_unstable();
+    mended.extend(repeat_n("timerfd", timers::mend(image)?));
     Ok(mended)
 }
 

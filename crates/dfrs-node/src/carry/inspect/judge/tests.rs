@@ -302,6 +302,11 @@ fn deleted_files_go_along_if_they_are_small() {
     assert!(deleted("/tmp/x", |file| file.bytes = 65 << 20)[0].contains("of 65 MiB"));
     assert!(deleted("/memfd:x", |file| file.bytes = 1 << 30).is_empty());
     assert!(deleted("/SYSV00000001", |_| {}).is_empty());
+    let huge = deleted("/memfd:x", |file| file.file_system = HUGE_PAGES.to_owned());
+    assert_eq!(
+        huge,
+        ["process 12 (node) has open /memfd:x, which has huge pages"]
+    );
     assert!(deleted("/home/x", |file| file.links = 1).is_empty());
     assert_eq!(deleted("/tmp/x", |file| file.links = 1).len(), 1);
     assert_eq!(deleted("/home/.nfs0001", |file| file.links = 1).len(), 1);

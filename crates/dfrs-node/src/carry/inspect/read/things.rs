@@ -1,13 +1,16 @@
 //! Reads what a process has open, maps, runs and works in.
 
 use nix::sys::stat::{major, minor};
+use nix::sys::statfs::{HUGETLBFS_MAGIC, statfs};
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
 
 use super::mounts::Mounts;
 use crate::carry::inspect::facts::{FileFacts, FileKind, How, Thing, Use};
+use crate::carry::inspect::judge::HUGE_PAGES;
 use crate::carry::procfs;
 
 const DELETED: &str = " (deleted)";
@@ -90,7 +93,13 @@ fn linked(process: u32, name: &str, how: How, mounts: &Mounts) -> Result<Option<
     };
     let what = if target.starts_with('/') {
         match fs::metadata(&link) {
-            Ok(found) => Thing::File(file(process, &target, &found, mounts)),
+            Ok(found) => Thing::File(file(
+                process,
+                &target,
+                &found,
+                has_huge_pages(&link),
+                mounts,
+            )),
             Err(error) if gone(&error) => return Ok(None),
             Err(error) => return Err(format!("{name}: {error}")),
         }
@@ -115,7 +124,12 @@ pub fn inode(target: &str, kind: &str) -> Option<u64> {
     rest.strip_suffix(']')?.parse().ok()
 }
 
-fn file(process: u32, target: &str, found: &Metadata, mounts: &Mounts) -> FileFacts {
+/// Whether the file is memory in huge pages, which need not have a path.
+fn has_huge_pages(link: &Path) -> bool {
+    statfs(link).is_ok_and(|found| found.filesystem_type() == HUGETLBFS_MAGIC)
+}
+
+fn file(process: u32, target: &str, found: &Metadata, is_huge: bool, mounts: &Mounts) -> FileFacts {
     let by_path = fs::metadata(procfs::file(process, &format!("root{target}")));
     let is_at_its_path =
         by_path.is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()));
@@ -137,7 +151,10 @@ fn file(process: u32, target: &str, found: &Metadata, mounts: &Mounts) -> FileFa
         // In a directory of root's users may make files; it itself is on all nodes.
         is_systems: found.uid() == 0
             && (kind == FileKind::Directory || found.mode() & WRITABLE_BY_OTHERS == 0),
-        file_system: mounts.file_system_of(path).to_owned(),
+        file_system: match is_huge {
+            true => HUGE_PAGES.to_owned(),
+            false => mounts.file_system_of(path).to_owned(),
+        },
         is_at_its_path,
     }
 }
