@@ -14,6 +14,7 @@ use dfrs_proto::message::{DesiredState, Message};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::carry::{CarryThreads, Criu, ImageSettings, Images};
 use crate::cgroup::trust::is_trusted;
 use crate::deadline::Deadline;
 use crate::facts::FactsDirectory;
@@ -78,8 +79,13 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
     let (sender, events) = channel();
     watch_signals(sender.clone())?;
     thread::spawn(move || receive_all(&listener, &Authorized::new(controller), &sender));
+    let mut reconciler =
+        Reconciler::new(settings, cgroups, facts, Box::new(reclaimer), measurements);
+    if let Some(images) = images(options, &node)? {
+        reconciler = reconciler.with_images(Box::new(CarryThreads::new(&images)));
+    }
     Daemon {
-        reconciler: Reconciler::new(settings, cgroups, facts, Box::new(reclaimer), measurements),
+        reconciler,
         clock: Clock::start(),
         node,
         orders: Orders::new(Duration::ZERO, Duration::from_secs(options.message_timeout)),
@@ -88,6 +94,23 @@ pub fn serve(options: &ServeOptions) -> Result<(), String> {
     .run(&events, options.interval());
     let _ = fs::remove_file(&socket);
     Ok(())
+}
+
+/// Where images are, if jobs are carried here.
+fn images(options: &ServeOptions, node: &str) -> Result<Option<ImageSettings>, String> {
+    let Some(directory) = &options.images else {
+        return Ok(None);
+    };
+    let quota_bytes = options.image_quota.map(|mib| mib.saturating_mul(1 << 20));
+    // What is wrong with them is said now, and not with the first job.
+    Images::open(directory, quota_bytes)?;
+    Criu::new(&options.criu)?;
+    Ok(Some(ImageSettings {
+        directory: directory.clone(),
+        quota_bytes,
+        criu: options.criu.clone(),
+        node: node.to_owned(),
+    }))
 }
 
 struct Daemon {

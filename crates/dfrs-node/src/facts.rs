@@ -5,7 +5,8 @@
 //! exactly the nodes on which job 17 is parked, and one to `need.17.3.sock` those on which three
 //! eighths of what it requested are enough for it. Plain files are the daemon's own notes for a
 //! successor after a crash: `frozen.17` that it froze the job, and may undo that; `limit.17` that
-//! it lowered the job's memory limit, and what to give back.
+//! it lowered the job's memory limit, and what to give back; `image.17` that it stopped the job for
+//! an image.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,6 +71,15 @@ impl FactsDirectory {
     /// If the link cannot be made or removed.
     pub fn set_stuck(&self, id: u32, stuck: bool) -> io::Result<()> {
         self.set_link(&format!("stuck.{id}.sock"), stuck)
+    }
+
+    /// Publishes whether job `id` can be carried.
+    ///
+    /// # Errors
+    ///
+    /// If the link cannot be made or removed.
+    pub fn set_carriable(&self, id: u32, can_be: bool) -> io::Result<()> {
+        self.set_link(&format!("carry.{id}.sock"), can_be)
     }
 
     /// Publishes whether jobs can be parked here.
@@ -147,6 +157,30 @@ impl FactsDirectory {
         self.numbered("frozen.")
     }
 
+    /// Notes that this daemon makes an image of job `id`, or has one; or that there is none of the
+    /// job as it runs.
+    ///
+    /// # Errors
+    ///
+    /// If the note cannot be written or removed.
+    pub fn set_image_note(&self, id: u32, is_there: bool) -> io::Result<()> {
+        let note = self.directory.join(format!("image.{id}"));
+        if is_there {
+            fs::write(note, "")
+        } else {
+            removed(fs::remove_file(note))
+        }
+    }
+
+    /// Jobs of which this daemon, or one before it, made images; in no order.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read.
+    pub fn images(&self) -> io::Result<Vec<u32>> {
+        self.numbered("image.")
+    }
+
     /// Notes what is done to the memory limit of job `id`, or that nothing is any more. A note is replaced whole:
     /// half of one would give back a wrong limit.
     ///
@@ -193,7 +227,7 @@ impl FactsDirectory {
     /// If the directory cannot be read or a link not removed.
     pub fn remove_links(&self) -> io::Result<()> {
         for name in self.names()? {
-            let is_numbered = ["parked.", "need.", "stuck.", "swap."]
+            let is_numbered = ["carry.", "parked.", "need.", "stuck.", "swap."]
                 .iter()
                 .any(|word| name.starts_with(word) && name.ends_with(".sock"));
             if is_numbered || [LESS_SWAP, MORE, LESS].contains(&name.as_str()) {

@@ -43,6 +43,23 @@ pub struct NodeJob {
     pub frozen: bool,
     /// Wanted: a report that nothing of it is left.
     pub ended: bool,
+    /// Wanted: a report whether it can be carried.
+    pub carry: bool,
+    /// Wanted, with `frozen`: its image, in place of its memory in swap; with `ended`: that it stays
+    /// stopped.
+    pub image_wanted: bool,
+    /// How far its image is.
+    pub image: JobImage,
+    /// An image of this run of it has failed.
+    pub has_failed_image: bool,
+    /// An inspection is under way.
+    pub is_inspected: bool,
+    /// Why it could not be carried when it was inspected last; empty: it could.
+    pub obstacles: String,
+    /// It is published that it can be carried.
+    pub reported_carriable: bool,
+    /// Not before this it is inspected, or its image released.
+    pub image_due: Duration,
     /// Orders have named it.
     pub was_named: bool,
     /// When it was last looked whether it is over and has left processes behind, and whether it seemed so.
@@ -85,6 +102,23 @@ pub struct NodeJob {
     pub changed: Duration,
     /// When it was looked at.
     pub checked_at: Option<Duration>,
+}
+
+/// How far the image of a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobImage {
+    /// There is none.
+    None,
+    /// A predecessor has begun one, or has made it.
+    Left,
+    /// It is being made.
+    Writing,
+    /// It is complete, and the job is stopped.
+    Complete,
+    /// It could not be made: the job runs.
+    Failed,
+    /// The job is to go on here, without it.
+    Releasing,
 }
 
 /// How a step came to be frozen. The file is the same that Slurm suspends and resumes by, so its
@@ -144,6 +178,14 @@ impl NodeJob {
             counted_need: Need::WHOLE,
             frozen: false,
             ended: false,
+            carry: false,
+            image_wanted: false,
+            image: JobImage::None,
+            has_failed_image: false,
+            is_inspected: false,
+            obstacles: String::new(),
+            reported_carriable: false,
+            image_due: Duration::ZERO,
             was_named: false,
             leftover_check: None,
             abandoned: false,
@@ -174,6 +216,8 @@ impl NodeJob {
         self.spans_nodes = wanted.is_some_and(|state| state.spans_nodes);
         self.request = wanted.and_then(|state| state.request);
         self.counted_need = wanted.map_or(Need::WHOLE, |state| state.need);
+        self.carry = wanted.is_some_and(|state| state.carry);
+        self.image_wanted = wanted.is_some_and(|state| state.image);
         let frozen = wanted.is_some_and(|state| state.frozen);
         let ended = wanted.is_some_and(|state| state.ended);
         self.set_wanted(share, frozen, ended, now);
@@ -198,6 +242,17 @@ impl NodeJob {
             (self.share, self.frozen, self.ended) = (share, frozen, ended);
             self.changed = now;
         }
+    }
+
+    /// Whether its image is wanted now.
+    pub fn wants_image(&self) -> bool {
+        self.frozen && self.image_wanted && !self.abandoned
+    }
+
+    /// Whether it is not to go on here although its image is not wanted: it ends here and goes on
+    /// elsewhere, or nothing is known of what is wanted.
+    pub fn keeps_image(&self) -> bool {
+        self.abandoned || (self.ended && self.image_wanted)
     }
 
     /// Some step of it is frozen, by us or by Slurm, as far as was seen.

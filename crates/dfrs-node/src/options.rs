@@ -90,6 +90,16 @@ pub struct ServeOptions {
     /// What may stay in RAM of a parked job at most, in MiB; never more than a sixteenth of it
     #[arg(long, value_name = "MIB", default_value_t = parking::MAX_TOLERATED_BYTES >> 20, value_parser = clap::value_parser!(u64).range(32..=1 << 20))]
     pub parked_resident: u64,
+    /// Carry jobs: write their images into this directory, which all nodes see and only root can
+    /// write to
+    #[arg(long, value_name = "DIRECTORY")]
+    pub images: Option<PathBuf>,
+    /// All images together may have so many MiB [default: what is free]
+    #[arg(long, value_name = "MIB", requires = "images", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub image_quota: Option<u64>,
+    /// The program criu
+    #[arg(long, value_name = "PATH", default_value = crate::carry::CRIU)]
+    pub criu: PathBuf,
     /// Let running jobs use swap beyond the memory that they asked for
     #[arg(long)]
     pub jobs_may_swap: bool,

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod cap;
+mod carry;
 mod cores;
 mod end;
 mod freeze;
@@ -22,6 +23,7 @@ use dfrs_proto::message::{JobOrder, NodeOrder, Share, VERSION};
 
 use crate::Now;
 use crate::capacity::{CapacityOptions, Processors};
+use crate::carry::CarryWorker;
 use crate::cgroup::core_set::CoreSet;
 use crate::cgroup::process::ProcessTable;
 use crate::cgroup::{
@@ -85,6 +87,8 @@ pub struct Reconciler {
     processes: ProcessTable,
     facts: FactsDirectory,
     reclaimer: Box<dyn Reclaimer>,
+    /// Carries jobs; none: this node does not.
+    images: Option<Box<dyn CarryWorker>>,
     measurements: MeasurementFile,
     warnings: ActiveWarnings,
     jobs: BTreeMap<u32, NodeJob>,
@@ -133,6 +137,7 @@ impl Reconciler {
             cgroups,
             facts,
             reclaimer,
+            images: None,
             measurements,
             warnings: ActiveWarnings::default(),
             jobs: BTreeMap::new(),
@@ -153,6 +158,13 @@ impl Reconciler {
             unseen_checks: 0,
             reported_need_changes: (false, false),
         }
+    }
+
+    /// Has jobs carried by this worker.
+    #[must_use]
+    pub fn with_images(mut self, worker: Box<dyn CarryWorker>) -> Reconciler {
+        self.images = Some(worker);
+        self
     }
 
     /// Brings the node one step nearer to what is desired. O(jobs + their processes).
@@ -181,6 +193,7 @@ impl Reconciler {
         for outcome in self.reclaimer.finished() {
             self.note_reclaim(outcome, now);
         }
+        self.note_carried(now);
         // Taken out, so that a job and the rest can be changed side by side.
         let mut jobs = std::mem::take(&mut self.jobs);
         for job in jobs.values_mut() {
@@ -327,7 +340,9 @@ impl Reconciler {
             return;
         }
         job.checked_at = Some(now.monotonic);
-        if job.frozen {
+        if self.carry(job, now) {
+            self.apply_swap(job, directory);
+        } else if job.frozen {
             self.apply_swap(job, directory);
             if self.freeze(job, directory, now) {
                 self.park(job, directory, now);
@@ -361,7 +376,8 @@ impl Reconciler {
             return;
         }
         job.checked_at = Some(now.monotonic);
-        if !self.is_surely_absent(job) {
+        // There is no image of it, and nothing from which it could go on.
+        if job.wants_image() || !self.is_surely_absent(job) {
             return;
         }
         let link = self.facts.set_parked(job.id, true);

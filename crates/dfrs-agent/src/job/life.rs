@@ -58,6 +58,8 @@ use transition::{LEFT_ALONE_FOR, LifeTransition};
 
 const SECOND: i64 = 1_000_000;
 const HOUR: Span = Span(3600 * SECOND);
+/// A job that was requeued does not start again earlier where it ran.
+const SECONDS_UNTIL_RESTART: i64 = 2;
 /// After so many failed attempts to pause a job it is left alone.
 const MAX_FAILED_PAUSES: u32 = 3;
 
@@ -218,6 +220,21 @@ impl Life {
         (self.not_before <= context.now)
             .then(|| self.phase.rules().next_step(context, on_nodes))
             .flatten()
+            .filter(|step| !self.is_too_early(step, context))
+    }
+
+    /// Whether slurmd would take the start for one of the run that it has just ended there, and
+    /// refuse it: the job would have failed. It compares whole seconds (`cred_cache` of slurmd, 22.05
+    /// and 24.11).
+    fn is_too_early(&self, step: &LifeStep, context: &JobContext) -> bool {
+        let LifeStep::Start(placement) = step else {
+            return false;
+        };
+        let since = context.now.whole_seconds() - context.job.submit_seconds;
+        let was_there = |node: &str| self.last_place.0.iter().any(|spot| spot.node == node);
+        context.job.restarts > 0
+            && (0..SECONDS_UNTIL_RESTART).contains(&since)
+            && placement.0.iter().any(|spot| was_there(&spot.node))
     }
 
     /// The step of a job that waits for memory on these nodes where none becomes free; `None` for

@@ -18,9 +18,10 @@ mod release;
 mod restore;
 mod signals;
 mod tree;
+mod worker;
 
 pub use command::{CarryCommand, run};
-pub use criu::Criu;
+pub use criu::{Criu, PROGRAM as CRIU};
 pub use dump::{Dumped, dump};
 pub use image::Images;
 pub use inspect::{Inspection, Obstacle, SitePolicy, inspect};
@@ -28,3 +29,4 @@ pub use release::release;
 pub use restore::{NewStart, restore};
 pub use signals::{HOLD, RELEASE};
 pub use tree::JobTree;
+pub use worker::{CarryOutcome, CarryRequest, CarryTask, CarryThreads, CarryWorker, ImageSettings};

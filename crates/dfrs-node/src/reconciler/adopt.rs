@@ -1,6 +1,7 @@
 //! What a predecessor left: caps, frozen jobs, directories of jobs that have ended.
 
 use super::*;
+use crate::job::JobImage;
 
 impl Reconciler {
     /// Takes over what a predecessor left: caps, frozen jobs, directories of jobs that have ended.
@@ -12,7 +13,10 @@ impl Reconciler {
         let leftovers = self.warnings.check(LEFTOVERS, self.cgroups.leftovers());
         let frozen = self.warnings.check("notes", self.facts.frozen());
         let limits = self.warnings.check("notes", self.facts.limit_notes());
-        let (Some(leftovers), Some(frozen), Some(limits)) = (leftovers, frozen, limits) else {
+        let images = self.warnings.check("notes", self.facts.images());
+        let (Some(leftovers), Some(frozen), Some(limits), Some(images)) =
+            (leftovers, frozen, limits, images)
+        else {
             return false;
         };
         self.adopted = true;
@@ -21,11 +25,15 @@ impl Reconciler {
             // A cap that cannot be read may be one.
             let capped = !matches!(self.cgroups.cap(directory), Ok(None));
             let limit = limits.get(&directory.id).copied();
-            if capped || limit.is_some() || frozen.contains(&directory.id) {
+            let has_image = images.contains(&directory.id);
+            if capped || limit.is_some() || has_image || frozen.contains(&directory.id) {
                 let mut job = NodeJob::new(directory.id, now.monotonic);
                 job.adopted = true;
                 job.capped = capped;
                 job.limit = limit;
+                if has_image {
+                    job.image = JobImage::Left;
+                }
                 job.directory = Some(directory.clone());
                 if frozen.contains(&directory.id) {
                     self.adopt_holds(&mut job, directory);
@@ -37,6 +45,10 @@ impl Reconciler {
         for id in frozen.into_iter().filter(gone) {
             self.warnings
                 .check(format!("frozen.{id}"), self.facts.set_frozen(id, false));
+        }
+        for id in images.into_iter().filter(gone) {
+            self.warnings
+                .check(format!("image.{id}"), self.facts.set_image_note(id, false));
         }
         for id in limits.into_keys().filter(gone) {
             self.warnings

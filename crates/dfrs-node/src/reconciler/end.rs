@@ -9,6 +9,7 @@ impl Reconciler {
     pub(super) fn job_ended(&mut self, job: &mut NodeJob, directory: JobDirectory) {
         self.end_interval(job, MemoryUse::default(), IntervalEnd::End);
         self.unpark(job);
+        self.end_carrying(job);
         job.limit = None;
         job.needs = None;
         self.report_need(job);

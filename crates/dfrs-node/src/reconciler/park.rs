@@ -136,7 +136,7 @@ impl Reconciler {
         }
     }
 
-    fn forget_parked(&mut self, job: &mut NodeJob) {
+    pub(super) fn forget_parked(&mut self, job: &mut NodeJob) {
         if std::mem::replace(&mut job.parking, Parking::Running) == Parking::Parked {
             log::line(format_args!("{} is no longer parked", log::job(job.id)));
             self.warnings
@@ -280,7 +280,7 @@ impl Reconciler {
         }
     }
 
-    fn report_stuck(&mut self, job: &mut NodeJob, stuck: bool) {
+    pub(super) fn report_stuck(&mut self, job: &mut NodeJob, stuck: bool) {
         if job.reported_stuck == stuck {
             return;
         }

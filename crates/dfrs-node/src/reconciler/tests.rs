@@ -13,6 +13,7 @@ use crate::cgroup::{files, process, v1::CgroupV1, v2::CgroupV2};
 use crate::reclaimer::Reclaim;
 use crate::scratch::Scratch;
 
+mod carry;
 mod cores;
 mod limit;
 mod needs;
@@ -89,6 +90,9 @@ struct World {
     slurm_memory: Option<u64>,
     /// Orders request so many bytes of swap.
     asked_swap: Option<u64>,
+    /// In orders, jobs may be carried, and their images are wanted.
+    carry: bool,
+    image: bool,
 }
 
 impl World {
@@ -116,6 +120,8 @@ impl World {
             counted_need: Need::WHOLE,
             slurm_memory: None,
             asked_swap: None,
+            carry: false,
+            image: false,
         }
     }
 
@@ -135,6 +141,8 @@ impl World {
             spans_nodes: self.jobs_span_nodes,
             request: self.request.map(Share::clamped),
             need: self.counted_need,
+            carry: self.carry,
+            image: self.image,
             ..JobOrder::new(id, Share::clamped(share))
         };
         let node = NodeOrder {

@@ -152,3 +152,39 @@ fn pending_warning_counts_as_sent_when_slurmctld_was_killed() {
         (Warning::Doubtful, Warning::Doubtful)
     );
 }
+
+#[test]
+fn requeued_job_starts_where_it_ran_only_two_seconds_later() {
+    let place = |node: &str| {
+        NamedPlacement(vec![NodeTasks {
+            node: node.into(),
+            tasks: 1,
+        }])
+    };
+    let step = |restarts, submit_seconds, last_place| {
+        let job = ObservedJob {
+            state: ObservedState::Pending,
+            restarts,
+            submit_seconds,
+            ..job(1, 1)
+        };
+        let observation = Observation::new([job.clone()], nodes(1));
+        let life = Life {
+            last_place: place(last_place),
+            ..samples::in_phase(LifePhase::Starting(starting::Starting {
+                placement: place("n0"),
+                since: Time::from_seconds(100),
+                resumes: true,
+            }))
+        };
+        let config = config();
+        let now = Time::from_seconds(100);
+        let context = JobContext::new(&job, &observation, &config, now);
+        life.next_step(&context, ParkStatus::Unknown).is_some()
+    };
+    assert!(!step(1, 100, "n0") && !step(1, 99, "n0"));
+    assert!(step(1, 98, "n0"), "slurmd has forgotten it");
+    assert!(step(1, 100, "n1"), "it ran elsewhere");
+    assert!(step(0, 100, "n0"), "it never ran");
+    assert!(step(1, 101, "n0"), "the clock was set back");
+}

@@ -1,0 +1,123 @@
+//! Carries out what the daemon has to do with jobs that may be carried, beside its loop: an image
+//! of gigabytes takes its time, and caps must not wait for it.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use super::{Criu, Images, JobTree, SitePolicy, dump, inspect, release};
+
+/// What is to be done with a job that runs here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CarryTask {
+    /// See whether it can be carried.
+    Inspect,
+    /// Make its image, and leave it stopped. One that was made before counts; one that was cut off
+    /// is made again.
+    Dump,
+    /// Let it go on here, without its image.
+    Release,
+}
+
+/// A task of one job.
+pub type CarryRequest = (u32, CarryTask);
+
+/// A task that was done, or why it was not, in a line.
+pub type CarryOutcome = (CarryRequest, Result<(), String>);
+
+/// Carries out requests.
+pub trait CarryWorker: Send {
+    /// Takes a request, and returns at once.
+    fn request(&mut self, request: CarryRequest);
+
+    /// Requests carried out since the last call.
+    fn finished(&mut self) -> Vec<CarryOutcome>;
+}
+
+/// Where and how a node makes images.
+#[derive(Debug, Clone)]
+pub struct ImageSettings {
+    /// The directory of images.
+    pub directory: PathBuf,
+    /// All of them together may have so many bytes; none: what is free.
+    pub quota_bytes: Option<u64>,
+    /// The program criu.
+    pub criu: PathBuf,
+    /// Slurm's name of the node.
+    pub node: String,
+}
+
+/// A worker with two threads: inspections do not wait for images.
+pub struct CarryThreads {
+    inspections: Sender<CarryRequest>,
+    images: Sender<CarryRequest>,
+    outcomes: Receiver<CarryOutcome>,
+}
+
+impl CarryThreads {
+    /// Starts the threads.
+    pub fn new(settings: &ImageSettings) -> CarryThreads {
+        let (finished, outcomes) = channel();
+        let start = || {
+            let (sender, requests) = channel::<CarryRequest>();
+            let (settings, finished) = (settings.clone(), finished.clone());
+            thread::spawn(move || {
+                for request in requests {
+                    if finished.send((request, settings.perform(request))).is_err() {
+                        return;
+                    }
+                }
+            });
+            sender
+        };
+        CarryThreads {
+            inspections: start(),
+            images: start(),
+            outcomes,
+        }
+    }
+}
+
+impl CarryWorker for CarryThreads {
+    fn request(&mut self, request: CarryRequest) {
+        let thread = match request.1 {
+            CarryTask::Inspect => &self.inspections,
+            CarryTask::Dump | CarryTask::Release => &self.images,
+        };
+        // Its thread only ends with us.
+        let _ = thread.send(request);
+    }
+
+    fn finished(&mut self) -> Vec<CarryOutcome> {
+        self.outcomes.try_iter().collect()
+    }
+}
+
+impl ImageSettings {
+    fn perform(&self, (job, task): CarryRequest) -> Result<(), String> {
+        let policy = SitePolicy::new(&[], &[]);
+        let tree = JobTree::find(job)?;
+        let images = || Images::open(&self.directory, self.quota_bytes);
+        match task {
+            CarryTask::Inspect => {
+                let inspection = inspect(&tree, &policy)?;
+                match inspection.obstacles.is_empty() {
+                    true => Ok(()),
+                    false => Err(inspection.reasons()),
+                }
+            }
+            CarryTask::Dump => {
+                let images = images()?;
+                if images.ready(job)?.is_some() {
+                    return Ok(());
+                }
+                if images.path(job).exists() {
+                    release(&tree, &images)?;
+                }
+                let criu = Criu::new(&self.criu)?;
+                dump(&tree, &images, &criu, &policy, &self.node).map(|_| ())
+            }
+            CarryTask::Release => release(&tree, &images()?),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Jobs that are carried: whether they can be, and their images.
+
+use super::*;
+use crate::carry::{CarryOutcome, CarryTask};
+use crate::job::JobImage;
+
+/// How often a job is inspected that may be carried.
+const INSPECTION_INTERVAL: Duration = Duration::from_secs(20);
+/// What failed is tried again after this.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+
+impl Reconciler {
+    /// Brings the job's image to its orders; whether the job is left to that, and not frozen,
+    /// parked or thawed otherwise.
+    pub(super) fn carry(&mut self, job: &mut NodeJob, now: Now) -> bool {
+        if self.images.is_none() {
+            // In swap it would count as an image, and be requeued.
+            if job.wants_image() {
+                self.report_stuck(job, true);
+            }
+            return job.wants_image();
+        }
+        match (job.wants_image(), job.image) {
+            (false, JobImage::None) => {
+                self.inspect_when_due(job, now);
+                return false;
+            }
+            (true, JobImage::None | JobImage::Left) => {
+                let note = self.facts.set_image_note(job.id, true);
+                // Without a note a successor would leave it stopped.
+                if self.warnings.check(job.subject("note"), note).is_some() {
+                    self.request_carry(job, CarryTask::Dump);
+                    job.image = JobImage::Writing;
+                }
+            }
+            (true, JobImage::Complete) => self.publish_image(job),
+            (true, JobImage::Failed) => self.report_stuck(job, true),
+            (_, JobImage::Writing | JobImage::Releasing) => {}
+            (false, JobImage::Complete | JobImage::Left) if job.keeps_image() => {}
+            (false, JobImage::Complete | JobImage::Left) => self.release_image(job, now),
+            (false, JobImage::Failed) => {
+                self.report_stuck(job, false);
+                self.forget_image(job);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The image is complete: the job may be taken elsewhere.
+    fn publish_image(&mut self, job: &mut NodeJob) {
+        if job.parking == Parking::Parked {
+            return;
+        }
+        let link = self.facts.set_parked(job.id, true);
+        if self.warnings.check(job.subject("link"), link).is_some() {
+            log::line(format_args!("{}: its image is complete", log::job(job.id)));
+            job.parking = Parking::Parked;
+        }
+    }
+
+    /// The job is to go on here: the link first, as it is not to be taken elsewhere then.
+    fn release_image(&mut self, job: &mut NodeJob, now: Now) {
+        if job.image_due > now.monotonic {
+            return;
+        }
+        self.forget_parked(job);
+        self.request_carry(job, CarryTask::Release);
+        job.image = JobImage::Releasing;
+    }
+
+    fn inspect_when_due(&mut self, job: &mut NodeJob, now: Now) {
+        if !job.carry {
+            self.report_carriable(job, false);
+        } else if !job.is_inspected && !job.has_failed_image && job.image_due <= now.monotonic {
+            self.request_carry(job, CarryTask::Inspect);
+            job.is_inspected = true;
+        }
+    }
+
+    fn request_carry(&mut self, job: &NodeJob, task: CarryTask) {
+        if let Some(worker) = &mut self.images {
+            worker.request((job.id, task));
+        }
+    }
+
+    /// Takes note of what was done.
+    pub(super) fn note_carried(&mut self, now: Now) {
+        let outcomes = self.images.as_mut().map(|worker| worker.finished());
+        for outcome in outcomes.unwrap_or_default() {
+            // Taken out, so that it and the rest can be changed side by side.
+            if let Some(mut job) = self.jobs.remove(&outcome.0.0) {
+                self.note_outcome(&mut job, outcome, now);
+                self.jobs.insert(job.id, job);
+            }
+        }
+    }
+
+    fn note_outcome(&mut self, job: &mut NodeJob, ((_, task), result): CarryOutcome, now: Now) {
+        job.changed = now.monotonic;
+        match task {
+            CarryTask::Inspect => {
+                job.is_inspected = false;
+                job.image_due = now.monotonic + INSPECTION_INTERVAL;
+                self.note_inspection(job, result);
+            }
+            CarryTask::Dump if job.image == JobImage::Writing => match result {
+                Ok(()) => job.image = JobImage::Complete,
+                Err(error) => {
+                    self.warnings.note(job.subject("image"), error);
+                    (job.image, job.has_failed_image) = (JobImage::Failed, true);
+                    self.report_carriable(job, false);
+                }
+            },
+            CarryTask::Release if job.image == JobImage::Releasing => match result {
+                Ok(()) => {
+                    log::line(format_args!(
+                        "{} goes on without an image",
+                        log::job(job.id)
+                    ));
+                    self.forget_image(job);
+                }
+                Err(error) => {
+                    self.warnings.note(job.subject("image"), error);
+                    job.image = JobImage::Complete;
+                    job.image_due = now.monotonic + RETRY_INTERVAL;
+                }
+            },
+            // Of a run of the job that is over.
+            CarryTask::Dump | CarryTask::Release => {}
+        }
+    }
+
+    fn note_inspection(&mut self, job: &mut NodeJob, result: Result<(), String>) {
+        let (can_be, why) = match result {
+            Ok(()) => (true, String::new()),
+            Err(why) => (false, why),
+        };
+        if why != job.obstacles {
+            let job_id = log::job(job.id);
+            match can_be {
+                true => log::line(format_args!("{job_id} can be carried")),
+                false => log::line(format_args!("{job_id} cannot be carried: {why}")),
+            }
+            job.obstacles = why;
+        }
+        self.report_carriable(job, can_be && job.carry && !job.has_failed_image);
+    }
+
+    fn report_carriable(&mut self, job: &mut NodeJob, can_be: bool) {
+        if job.reported_carriable == can_be {
+            return;
+        }
+        let link = self.facts.set_carriable(job.id, can_be);
+        if self.warnings.check(job.subject("link"), link).is_some() {
+            job.reported_carriable = can_be;
+        }
+    }
+
+    /// There is no image of this run of the job.
+    pub(super) fn forget_image(&mut self, job: &mut NodeJob) {
+        if job.image != JobImage::None {
+            let note = self.facts.set_image_note(job.id, false);
+            self.warnings.check(job.subject("note"), note);
+        }
+        job.image = JobImage::None;
+    }
+
+    /// The job is no longer here.
+    pub(super) fn end_carrying(&mut self, job: &mut NodeJob) {
+        self.report_carriable(job, false);
+        self.forget_image(job);
+        (job.has_failed_image, job.is_inspected) = (false, false);
+        job.obstacles.clear();
+        job.image_due = Duration::ZERO;
+    }
+}
