@@ -20,8 +20,8 @@ pub struct RunOptions {
     /// name says another
     #[arg(long, value_name = "SECONDS", value_parser = period)]
     pub period: Option<Span>,
-    /// How jobs can move of which the trace does not say it: shares of the kinds checkpoint, park, restart and
-    /// never, for example park=0.7,checkpoint=0.2,never=0.1; what is left to 1 is checkpoint, the papers' free moves
+    /// How jobs can move of which the trace does not say it: shares of the kinds checkpoint, carry, park,
+    /// restart and never, for example park=0.7,checkpoint=0.2,never=0.1; what is left to 1 is checkpoint, the papers' free moves
     #[arg(long, value_name = "KIND=SHARE,…", default_value = "checkpoint=1")]
     pub mobility: MobilityShares,
     /// What the kinds of jobs, and live latencies and faults, are drawn from

@@ -88,7 +88,7 @@ pub struct Explanation {
     pub priority: u32,
     /// The job's weight beside others, 1 being ordinary.
     pub weight: f64,
-    /// How it can give up its place: `park`, `checkpoint`, `restart` or `never`.
+    /// How it can give up its place: `park`, `carry`, `checkpoint`, `restart` or `never`.
     pub mobility: String,
     /// Pauses and migrations within the last hour.
     pub recent_moves: u32,

@@ -11,7 +11,7 @@ use crate::ignored_in_eq::IgnoredInEq;
 use crate::is_default;
 use crate::job::launches::Launches;
 use crate::job::life::journal::JournalState;
-use crate::job::life::{Effects, JobContext, Life, LifeEvent};
+use crate::job::life::{Effects, JobContext, Life, LifeEvent, LifeStep, StepResult};
 use crate::slurm::port::LimitExtension;
 use crate::slurm::records::{ObservedJob, ObservedState};
 
@@ -82,7 +82,7 @@ pub struct LedgerRecord {
     /// When it began steps, in this run. Found again after a restart.
     #[serde(skip)]
     pub launches: Launches,
-    /// Its node says that it can be carried. Found again after a restart.
+    /// The node on which it runs says that it can be carried. Found again after a restart.
     #[serde(skip)]
     pub is_carriable: bool,
     /// The share that the journal says it has.
@@ -151,7 +151,11 @@ impl LedgerRecord {
             is_carriable: self.is_carriable,
             ..*context
         };
+        let was_dumping = self.life.is_dumping();
         let effects = self.life.on(event, context);
+        if self.ends_carriable(event, was_dumping, context) {
+            self.is_carriable = false;
+        }
         if matches!(event, LifeEvent::Seen) {
             let is_elsewhere = context.job.restarts != self.restarts
                 || context.job.state != ObservedState::Running;
@@ -177,7 +181,6 @@ impl LedgerRecord {
         }
         if effects.begins_again {
             self.progress.lose();
-            self.is_carriable = false;
             self.more = None;
         }
         if effects.forgotten.is_some() && effects.is_orphaned {
@@ -185,6 +188,17 @@ impl LedgerRecord {
             self.admitted = false;
         }
         effects
+    }
+
+    /// Whether what its node said of carrying it no longer holds: it runs elsewhere, or again, or its
+    /// image has failed.
+    fn ends_carriable(&self, event: &LifeEvent, was_dumping: bool, context: &JobContext) -> bool {
+        match event {
+            LifeEvent::Seen => context.job.restarts != self.restarts,
+            LifeEvent::Did(LifeStep::Start(_), StepResult::Done) => true,
+            LifeEvent::Did(LifeStep::Abandon(_), _) => was_dumping,
+            _ => false,
+        }
     }
 
     /// Its limit, as Slurm shows it until the job has had a place: from then on it may be extended.

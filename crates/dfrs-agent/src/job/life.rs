@@ -167,6 +167,9 @@ impl Life {
             LifeEvent::Did(LifeStep::ReleaseMemory, StepResult::Released(_)) => {
                 self.failed_parks = 0
             }
+            LifeEvent::Did(LifeStep::Requeue, StepResult::Done) if self.is_dumping() => {
+                self.failed_parks = 0;
+            }
             LifeEvent::Forgotten { .. } => self.is_warned |= self.may_have_been_warned(),
             _ => {}
         }
@@ -207,6 +210,8 @@ impl Life {
             self.update_last_place(place, context);
         }
         if let Some(phase) = turn.phase {
+            // It goes on where it is, and its end is its own.
+            self.is_warned &= !(self.is_dumping() && phase == LifePhase::Running);
             self.phase = phase;
             pauses::follow(&mut self.pauses, &self.phase, now);
         }

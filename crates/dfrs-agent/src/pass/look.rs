@@ -105,16 +105,26 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.nodes.swap = swap;
     }
 
-    /// Which jobs can be carried. O(jobs that nodes inspect).
+    /// Which jobs can be carried, where that is different: what was learned since of one, as that
+    /// its image has failed, counts until its node says something else. O(jobs that nodes inspect).
     fn learn_carriable_jobs(&mut self, facts: &NodeFacts) {
-        for (id, can_be) in &facts.carriable {
-            let known = self.ledger.get(*id).map(|record| record.is_carriable);
-            if known.is_some_and(|known| known != *can_be)
-                && let Some(record) = self.ledger.get_mut(*id)
+        let before = self.nodes.facts.take();
+        let known = |id: &u32| before.as_ref()?.carriable.get(id).copied();
+        let gone = before.iter().flat_map(|facts| facts.carriable.keys());
+        let gone = gone.filter(|id| !facts.carriable.contains_key(id));
+        let news = facts.carriable.iter();
+        let news = news.filter(|(id, can_be)| known(id) != Some(**can_be));
+        let news = news.map(|(id, can_be)| (*id, *can_be));
+        let changes: Vec<(u32, bool)> = gone.map(|id| (*id, false)).chain(news).collect();
+        for (id, can_be) in changes {
+            let is_new = |record: &LedgerRecord| record.is_carriable != can_be;
+            if self.ledger.get(id).is_some_and(is_new)
+                && let Some(record) = self.ledger.get_mut(id)
             {
-                record.is_carriable = *can_be;
+                record.is_carriable = can_be;
             }
         }
+        self.nodes.facts = before;
     }
 
     /// Jobs that were parked, and are no longer by the report of one of their nodes: Slurm has

@@ -10,7 +10,9 @@ use dfrs_core::{
 use crate::daemons::{EIGHTHS, SwapEighths};
 use crate::job::ledger::{Ledger, LedgerRecord};
 use crate::job::life::{JobContext, Life};
-use crate::job::mobility::{is_settling, mobility, mobility_now, settled_at, settles_from};
+use crate::job::mobility::{
+    carried_or_parked, is_settling, mobility, mobility_now, settled_at, settles_from,
+};
 use crate::job::placement::NamedPlacement;
 use crate::job::reservations::{is_reserved, reserved_at};
 use crate::plan::excluded::Excluded;
@@ -114,7 +116,7 @@ pub fn actual_job(job: &ObservedJob, record: &LedgerRecord, facts: &PassFacts) -
     let state = JobState::Running(mapping);
     Some(Job {
         // What it is worth does not change while it is left alone.
-        mobility: mobility(job, facts.config),
+        mobility: carried_or_parked(mobility(job, facts.config), record.is_carriable),
         ..core_job(job, record, state, facts)
     })
 }
@@ -142,7 +144,9 @@ fn core_job(job: &ObservedJob, record: &LedgerRecord, state: JobState, facts: &P
         mobility: if stays {
             Mobility::Never
         } else {
-            mobility_now(job, facts.config, record.is_carriable)
+            // One that was carried goes on anywhere from its image.
+            let is_carriable = record.is_carriable || record.life.is_paused();
+            mobility_now(job, facts.config, is_carriable)
         },
         virtual_time: record.virtual_time_for_decisions(),
         delay: record.delay(),

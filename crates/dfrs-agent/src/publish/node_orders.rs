@@ -94,7 +94,7 @@ fn orders_of(
         } else {
             let order = order.map(|order| asking(order, job, record, place, node, config));
             order.map(|order| JobOrder {
-                carry: is_inspected(job, config),
+                carry: !order.frozen && is_inspected(job, config),
                 ..order
             })
         });
@@ -166,12 +166,10 @@ fn order_for(
 ) -> Option<JobOrder> {
     let share = Share::clamped(record.share().0 * request_on(job, place, node));
     let frozen = record.life.is_frozen(job, place)?;
-    // One that is carried goes on with its share if that fails.
-    let image = record.life.is_dumping();
-    let share = if frozen && !image { Share::ONE } else { share };
+    let share = if frozen { Share::ONE } else { share };
     Some(JobOrder {
         frozen,
-        image,
+        image: record.life.is_dumping(),
         spans_nodes: !frozen && job.places.iter().any(|other| other.node != place.node),
         ..JobOrder::new(job.id, share)
     })

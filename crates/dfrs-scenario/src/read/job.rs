@@ -11,7 +11,7 @@ use crate::words::Fields;
 
 fn mobility(text: &str) -> Result<Mobility, &'static str> {
     text.parse()
-        .map_err(|_| "checkpoint, park, restart or never")
+        .map_err(|_| "checkpoint, carry, park, restart or never")
 }
 
 /// How many nodes the lists of a layout have.

@@ -29,15 +29,15 @@ pub struct MobilityShares {
 impl MobilityShares {
     /// Draws the kind of every job of which the trace does not say it. It depends on the seed, these shares and the
     /// job's id alone: not on other jobs, the machine or the number of threads. A job that cannot move keeps that
-    /// kind when shares of others grow. Of those that would be carried, only jobs of one task are; others are
-    /// parked. O(jobs).
+    /// kind when shares of others grow. Of those that would be carried, only jobs of one task
+    /// without GPUs are; others are parked. O(jobs).
     pub fn draw(&self, seed: u64, trace: &mut Trace) {
         for job in &mut trace.jobs {
             let declared = job.declared_mobility;
             let kind = declared.unwrap_or_else(|| self.kind(seed, &job.id));
             job.mobility = match kind {
-                // Its tasks may be on several nodes.
-                Mobility::Carry if job.tasks > 1 => Mobility::Park,
+                // Its tasks may be on several nodes, and devices are not carried.
+                Mobility::Carry if job.tasks > 1 || job.gpus.0 > 0 => Mobility::Park,
                 kind => kind,
             };
         }

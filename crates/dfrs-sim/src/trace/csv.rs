@@ -243,7 +243,7 @@ fn declared_mobility(text: &[u8]) -> Result<Option<Mobility>, String> {
     let kind = std::str::from_utf8(text).ok().and_then(kind_named);
     kind.map(Some).ok_or_else(|| {
         format!(
-            "mobility is {}, allowed are checkpoint, park, restart, never, or nothing",
+            "mobility is {}, allowed are checkpoint, carry, park, restart, never, or nothing",
             shown(text)
         )
     })

@@ -87,6 +87,10 @@ impl ClusterModel {
                 let Some(run) = self.runs.get(id).filter(|run| run.is_ready()) else {
                     continue;
                 };
+                // What is stopped for its image has no cap.
+                if machine.frozen.contains_key(&run.job) {
+                    continue;
+                }
                 let job = self.slurmctld.jobs.get(&run.job);
                 let runs = job
                     .is_some_and(|job| job.run == *id && job.seen.state == ObservedState::Running);

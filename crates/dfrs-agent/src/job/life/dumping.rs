@@ -3,7 +3,7 @@
 //!
 //! Until then the job has its place, and goes on there if the image cannot be written.
 
-use dfrs_core::{Action, JobState, Time};
+use dfrs_core::{Action, JobState, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
@@ -24,6 +24,9 @@ use crate::slurm::records::{ObservedJob, ObservedState};
 const SLOW: &str = "its node did not write its image in time";
 /// Why it is given up if the node could not.
 const FAILED: &str = "its processes cannot be written to an image; see dfrsd's log on its node";
+
+/// 50 MiB in a second.
+const PER_MEBIBYTE: Span = Span(20_000);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Dumping {
@@ -51,7 +54,7 @@ impl Phase for Dumping {
         match on_node {
             ParkStatus::Parked => Some(LifeStep::Requeue),
             ParkStatus::Stuck => Some(LifeStep::Abandon(FAILED)),
-            ParkStatus::Unknown => has_passed(self.since, context.config.park_timeout, context.now)
+            ParkStatus::Unknown => has_passed(self.since, timeout(context), context.now)
                 .then_some(LifeStep::Abandon(SLOW)),
         }
     }
@@ -101,6 +104,14 @@ impl Phase for Dumping {
     fn needs_park_confirmation(&self) -> bool {
         true
     }
+}
+
+/// How long an image may take: as long as parking a job may, and the writing of its memory to a
+/// slow disk.
+fn timeout(context: &JobContext) -> Span {
+    let memory = context.job.places.iter().map(|place| place.memory_mib);
+    let memory = i64::try_from(memory.sum::<u64>()).unwrap_or(i64::MAX);
+    context.config.park_timeout + Span(memory.saturating_mul(PER_MEBIBYTE.0))
 }
 
 impl Dumping {

@@ -23,7 +23,7 @@ impl Life {
     /// Whether the job can use CPU at this moment.
     #[must_use]
     pub fn uses_cpu(&self, context: &JobContext) -> bool {
-        let is_frozen = self.traits().freezing == Freezing::Always;
+        let is_frozen = matches!(self.traits().freezing, Freezing::Always | Freezing::Image);
         context.job.state == ObservedState::Running && !is_frozen
     }
 }

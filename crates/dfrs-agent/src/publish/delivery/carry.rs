@@ -42,7 +42,7 @@ pub(super) fn inspected(orders: &NodeOrder) -> BTreeSet<u32> {
 
 impl CarrySchedule {
     /// Follows other orders: which jobs these nodes inspect now. Returns those that are no longer
-    /// inspected where they were. O(jobs inspected there).
+    /// inspected where they were, or at all. O(jobs inspected there).
     pub(super) fn change(
         &mut self,
         inspected: &BTreeMap<String, BTreeSet<u32>>,
@@ -55,9 +55,9 @@ impl CarrySchedule {
         for (node, after) in inspected.iter().chain(gone) {
             let before = self.nodes.remove(node).unwrap_or_default();
             for id in before.difference(after) {
+                left.insert(*id);
                 if self.jobs.get(id).is_some_and(|job| job.node == *node) {
                     self.jobs.remove(id);
-                    left.insert(*id);
                 }
             }
             for id in after.difference(&before) {
@@ -76,13 +76,13 @@ impl CarrySchedule {
         left
     }
 
-    /// The next job to poll; one whose node `may_be` polled is not is looked at again later.
-    /// O(jobs).
+    /// The next job to poll: the one that is due for longest. One whose node may not be polled is
+    /// looked at again later. O(jobs).
     pub(super) fn next(&mut self, now: Time, may_be: impl Fn(&str) -> bool) -> Option<Query<u32>> {
-        for (id, job) in &mut self.jobs {
-            if job.due.is_none_or(|due| due > now) {
-                continue;
-            }
+        loop {
+            let due = self.jobs.iter_mut();
+            let due = due.filter(|(_, job)| job.due.is_some_and(|due| due <= now));
+            let (id, job) = due.min_by_key(|(id, job)| (job.due, **id))?;
             if may_be(&job.node) {
                 job.due = None;
                 return Some(Query {
@@ -92,7 +92,6 @@ impl CarrySchedule {
             }
             job.due = Some(now + MIN_INTERVAL);
         }
-        None
     }
 
     /// When a job is next due. O(jobs).
@@ -104,9 +103,7 @@ impl CarrySchedule {
     /// A query has completed; `can_be`: the node says that the job can be carried. Returns whether
     /// that is about where the job is.
     pub(super) fn answer(&mut self, query: &Query<u32>, can_be: bool, now: Time) -> bool {
-        let job = self.jobs.get_mut(&query.about);
-        let Some(job) = job.filter(|job| job.due.is_none() && query.nodes == [job.node.as_str()])
-        else {
+        let Some(job) = self.asked(query) else {
             return false;
         };
         job.interval = match job.answer {
@@ -121,10 +118,16 @@ impl CarrySchedule {
     }
 
     /// A query that could not be sent, or was not answered, is sent again later.
-    pub(super) fn not_sent(&mut self, id: u32, now: Time) {
-        if let Some(job) = self.jobs.get_mut(&id) {
+    pub(super) fn not_sent(&mut self, query: &Query<u32>, now: Time) {
+        if let Some(job) = self.asked(query) {
             job.due = Some(now + MIN_INTERVAL);
         }
+    }
+
+    /// The job about which the query is under way, where it is.
+    fn asked(&mut self, query: &Query<u32>) -> Option<&mut InspectedJob> {
+        let job = self.jobs.get_mut(&query.about);
+        job.filter(|job| job.due.is_none() && query.nodes == [job.node.as_str()])
     }
 
     /// What is under way is forgotten.
@@ -184,7 +187,8 @@ mod tests {
         let query = polled(&mut schedule, at(5)).expect("due");
         schedule.change(&on("b", &[7]), &none, at(6));
         let left = schedule.change(&on("a", &[]), &none, at(6));
-        assert!(left.is_empty(), "it is inspected elsewhere by now");
+        assert_eq!(left, BTreeSet::from([7]), "what was said there is of there");
+        assert!(schedule.next_due().is_some(), "it is inspected elsewhere");
         assert!(!schedule.answer(&query, true, at(7)));
         let gone = BTreeSet::from(["b".to_owned()]);
         let left = schedule.change(&BTreeMap::new(), &gone, at(8));
@@ -199,7 +203,7 @@ mod tests {
         assert_eq!(schedule.next(at(5), |_| false), None, "its node is silent");
         assert_eq!(schedule.next_due(), Some(at(35)));
         let query = polled(&mut schedule, at(35)).expect("due");
-        schedule.not_sent(query.about, at(36));
+        schedule.not_sent(&query, at(36));
         assert_eq!(schedule.next_due(), Some(at(66)));
         polled(&mut schedule, at(66)).expect("due");
         schedule.reset_in_flight(at(70));

@@ -198,8 +198,8 @@ impl PollSchedule {
         self.next_about_parking(facts, now)
             .or_else(|| self.next_about_needs(facts, now))
             .or_else(|| self.next_about_swap(now))
-            .or_else(|| self.next_about_carry(facts, now))
             .or_else(|| self.next_about_parked(facts, now))
+            .or_else(|| self.next_about_carry(facts, now))
     }
 
     /// When a query is next due or late, perhaps long ago: then it waits for others to come to
@@ -306,7 +306,7 @@ impl PollSchedule {
         match query.about {
             PollQuery::Swap(about) => self.swap.not_sent(&Query { nodes, about }, now),
             PollQuery::StillParked(job) => self.parked.not_sent(job, now),
-            PollQuery::Carry(job) => self.carry.not_sent(job, now),
+            PollQuery::Carry(about) => self.carry.not_sent(&Query { nodes, about }, now),
             PollQuery::Need(about) => self.needs.not_sent(&Query { nodes, about }, now),
             PollQuery::Parked(..) | PollQuery::Stuck(..) => {}
         }
@@ -338,11 +338,14 @@ impl PollSchedule {
             }
             PollQuery::Carry(about) => {
                 let can_be = failed.is_empty();
-                let is_silent = nodes.iter().any(|node| facts.silent().contains(node));
-                if !can_be && is_silent {
-                    // A node that does not answer says nothing.
-                    self.carry.not_sent(about, now);
-                } else if self.carry.answer(&Query { nodes, about }, can_be, now) {
+                let is_current =
+                    |node: &String| !facts.silent().contains(node) && facts.has_newest_orders(node);
+                let is_said = can_be || nodes.iter().all(is_current);
+                let query = Query { nodes, about };
+                if !is_said {
+                    // A node that does not answer, or is being sent orders, says nothing.
+                    self.carry.not_sent(&query, now);
+                } else if self.carry.answer(&query, can_be, now) {
                     facts.carriable(about, can_be);
                 }
             }

@@ -13,7 +13,7 @@ pub(in crate::conf) const PARTITION: Key<Partition> = Key {
     meaning: "One line for each partition that DFRS schedules.",
     sample: Some(KeySample {
         comment: "The partitions that take part, and what may be done with their jobs unless the job \
-            says otherwise (--comment=dfrs:park|checkpoint|restart|never). \
+            says otherwise (--comment=dfrs:park|carry|checkpoint|restart|never). \
             AllowMobility=park,restart on the line lets users choose among these only; \
             InteractiveMobility=never leaves salloc and srun where they are.",
         line: "Partition=shared Mobility=park",
