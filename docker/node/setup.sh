@@ -97,7 +97,8 @@ write_configuration() {
 	*) fail "unknown DFRS_BACKUP '$DFRS_BACKUP'; use no or yes" ;;
 	esac
 	case ${DFRS_CARRY:-no} in
-	no) : ;;
+	# As ever: Slurm's commands complain of an empty file.
+	no) echo JobFileAppend=0 ;;
 	yes) printf '%s\n' RequeueExitHold=125 JobFileAppend=1 ;;
 	*) fail "unknown DFRS_CARRY '$DFRS_CARRY'; use no or yes" ;;
 	esac >/etc/slurm/carry.conf
