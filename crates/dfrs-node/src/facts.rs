@@ -140,12 +140,7 @@ impl FactsDirectory {
     ///
     /// If the note cannot be written or removed.
     pub fn set_frozen(&self, id: u32, frozen: bool) -> io::Result<()> {
-        let note = self.directory.join(format!("frozen.{id}"));
-        if frozen {
-            fs::write(note, "")
-        } else {
-            removed(fs::remove_file(note))
-        }
+        self.set_note(&format!("frozen.{id}"), frozen)
     }
 
     /// Jobs that this daemon, or one before it, froze; in no order.
@@ -164,12 +159,7 @@ impl FactsDirectory {
     ///
     /// If the note cannot be written or removed.
     pub fn set_image_note(&self, id: u32, is_there: bool) -> io::Result<()> {
-        let note = self.directory.join(format!("image.{id}"));
-        if is_there {
-            fs::write(note, "")
-        } else {
-            removed(fs::remove_file(note))
-        }
+        self.set_note(&format!("image.{id}"), is_there)
     }
 
     /// Jobs of which this daemon, or one before it, made images; in no order.
@@ -242,6 +232,15 @@ impl FactsDirectory {
         Ok(entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .collect())
+    }
+
+    fn set_note(&self, name: &str, is_there: bool) -> io::Result<()> {
+        let note = self.directory.join(name);
+        if is_there {
+            fs::write(note, "")
+        } else {
+            removed(fs::remove_file(note))
+        }
     }
 
     fn set_link(&self, name: &str, present: bool) -> io::Result<()> {

@@ -3,7 +3,7 @@
 //!
 //! Until then the job has its place, and goes on there if the image cannot be written.
 
-use dfrs_core::{Action, JobState, Span, Time};
+use dfrs_core::{JobState, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
@@ -61,7 +61,10 @@ impl Phase for Dumping {
 
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            LifeEvent::Planned(action) => self.replanned(action, context),
+            LifeEvent::Planned(action) => {
+                let (next, since) = (self.next.replanned(action, context)?, self.since);
+                Some(LifeTransition::to(LifePhase::Dumping(Self { next, since })))
+            }
             LifeEvent::Seen => match context.job.state {
                 ObservedState::Pending => Some(lost(context)),
                 ObservedState::Suspended => Some(LifeTransition::to(suspended(context))),
@@ -117,19 +120,8 @@ fn timeout(context: &JobContext) -> Span {
 impl Dumping {
     fn leaves(&self) -> LifeTransition {
         LifeTransition::to(LifePhase::Requeued(Requeued {
-            next: self.next.clone(),
-            gone: false,
             has_image: true,
+            ..Requeued::new(self.next.clone())
         }))
-    }
-
-    /// It was to be paused only to let others past, earlier in the same plan.
-    fn replanned(&self, action: &Action, context: &JobContext) -> Option<LifeTransition> {
-        let (Action::Resume(_, mapping), Next::Pause) = (action, &self.next) else {
-            return None;
-        };
-        let next = Next::Move(NamedPlacement::from_mapping(mapping, context.observation));
-        let since = self.since;
-        Some(LifeTransition::to(LifePhase::Dumping(Self { next, since })))
     }
 }

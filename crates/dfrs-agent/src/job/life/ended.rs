@@ -60,11 +60,7 @@ impl Life {
     }
 
     fn becomes_requeued(&mut self, next: Next, now: Time) {
-        self.phase = LifePhase::Requeued(Requeued {
-            next,
-            gone: false,
-            has_image: false,
-        });
+        self.phase = LifePhase::Requeued(Requeued::new(next));
         super::pauses::follow(&mut self.pauses, &self.phase, now);
     }
 

@@ -39,6 +39,16 @@ impl Next {
             Self::Move(placement) => planned::running(placement, context),
         }
     }
+
+    /// What follows instead by a later action of the same plan: it was to be paused only to let
+    /// others past.
+    pub(super) fn replanned(&self, action: &Action, context: &JobContext) -> Option<Self> {
+        let (Action::Resume(_, mapping), Self::Pause) = (action, self) else {
+            return None;
+        };
+        let placement = NamedPlacement::from_mapping(mapping, context.observation);
+        Some(Self::Move(placement))
+    }
 }
 
 /// To give up its place; not warned yet.
@@ -84,7 +94,10 @@ impl Phase for LeavingPhase {
 
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            LifeEvent::Planned(action) => self.replanned(action, context),
+            LifeEvent::Planned(action) => {
+                let next = self.next.replanned(action, context)?;
+                Some(LifeTransition::to(LifePhase::Leaving(Self { next })))
+            }
             LifeEvent::Seen if context.job.state == ObservedState::Pending => Some(lost(context)),
             LifeEvent::Did(LifeStep::Warn, StepResult::Done) => {
                 Some(LifeTransition::to(LifePhase::Warned(Warned {
@@ -106,17 +119,6 @@ impl Phase for LeavingPhase {
 
     fn after_leaving(&self) -> Option<&Next> {
         Some(&self.next)
-    }
-}
-
-impl LeavingPhase {
-    /// It was to be paused only to let others past, earlier in the same plan.
-    fn replanned(&self, action: &Action, context: &JobContext) -> Option<LifeTransition> {
-        let (Action::Resume(_, mapping), Next::Pause) = (action, &self.next) else {
-            return None;
-        };
-        let next = Next::Move(NamedPlacement::from_mapping(mapping, context.observation));
-        Some(LifeTransition::to(LifePhase::Leaving(Self { next })))
     }
 }
 
@@ -183,11 +185,7 @@ fn on(next: &Next, event: &LifeEvent, context: &JobContext) -> Option<LifeTransi
 }
 
 fn leaves(next: &Next) -> LifeTransition {
-    LifeTransition::to(LifePhase::Requeued(Requeued {
-        next: next.clone(),
-        gone: false,
-        has_image: false,
-    }))
+    LifeTransition::to(LifePhase::Requeued(Requeued::new(next.clone())))
 }
 
 /// The notice that the user requested with `--signal=…@seconds`, within the site's limit.

@@ -88,6 +88,15 @@ impl Phase for Requeued {
 }
 
 impl Requeued {
+    /// Just now, without an image.
+    pub(super) const fn new(next: Next) -> Self {
+        Self {
+            next,
+            gone: false,
+            has_image: false,
+        }
+    }
+
     fn seen(&self, context: &JobContext) -> Option<LifeTransition> {
         match context.job.state {
             ObservedState::Pending if !self.gone && !context.job.completing => {
@@ -124,12 +133,7 @@ pub(super) fn lost(context: &JobContext) -> LifeTransition {
     } else {
         Next::Restart
     };
-    LifeTransition::to(LifePhase::Requeued(Requeued {
-        next,
-        gone: false,
-        has_image: false,
-    }))
-    .orphaned(!context.job.completing)
+    LifeTransition::to(LifePhase::Requeued(Requeued::new(next))).orphaned(!context.job.completing)
 }
 
 /// slurmctld has forgotten that the job it shows as pending had started: its nodes run it, and are

@@ -55,11 +55,7 @@ pub(crate) fn moving(placement: NamedPlacement) -> Life {
 }
 
 fn requeued(next: Next) -> Life {
-    in_phase(LifePhase::Requeued(Requeued {
-        next,
-        gone: false,
-        has_image: false,
-    }))
+    in_phase(LifePhase::Requeued(Requeued::new(next)))
 }
 
 /// Is to start, and has been since the beginning of time.

@@ -14,7 +14,7 @@ use std::fs;
 use std::iter::repeat_n;
 use std::path::Path;
 
-use wire::WireMessage;
+use wire::{WireMessage, cut_short};
 
 /// Fields of an image's thread.
 const MACHINE: u64 = 1;
@@ -22,9 +22,8 @@ const THREAD: u64 = 2;
 const REGISTERS: u64 = 2;
 /// The value of `MACHINE` for x86-64.
 const X86_64: u64 = 1;
-/// Bytes before the message: two magic numbers, and its length.
+/// Bytes before the messages of an image: two magic numbers.
 const MAGIC_BYTES: usize = 8;
-const HEADER_BYTES: usize = 12;
 
 /// Mends all threads and timers of the image in the directory; the calls that are made again.
 ///
@@ -61,12 +60,8 @@ fn mend_file(file: &Path) -> Result<Option<&'static str>, String> {
 
 /// The file of a thread with its call made again; none if nothing is to be mended.
 fn mend_thread(file: &[u8]) -> Result<Option<(Vec<u8>, &'static str)>, String> {
-    let cut_short = || "it is cut short".to_owned();
-    let length = file.get(MAGIC_BYTES..HEADER_BYTES).ok_or_else(cut_short)?;
-    let length = u32::from_le_bytes(length.try_into().map_err(|_| cut_short())?);
-    let end = HEADER_BYTES.checked_add(length as usize);
-    let end = end.filter(|end| *end <= file.len()).ok_or_else(cut_short)?;
-    let mut core = WireMessage::read(&file[HEADER_BYTES..end])?;
+    let (magic, rest) = file.split_at_checked(MAGIC_BYTES).ok_or_else(cut_short)?;
+    let (mut core, behind) = WireMessage::next(rest)?;
     if core.number(MACHINE) != Some(X86_64) {
         return Ok(None);
     }
@@ -81,12 +76,9 @@ fn mend_thread(file: &[u8]) -> Result<Option<(Vec<u8>, &'static str)>, String> {
     };
     thread.set_message(REGISTERS, &registers);
     core.set_message(THREAD, &thread);
-    let core = core.bytes();
-    let length = u32::try_from(core.len()).map_err(|_| "it is too long".to_owned())?;
-    let mut mended = file[..MAGIC_BYTES].to_vec();
-    mended.extend(length.to_le_bytes());
-    mended.extend(core);
-    mended.extend(&file[end..]);
+    let mut mended = magic.to_vec();
+    core.append_to(&mut mended)?;
+    mended.extend(behind);
     Ok(Some((mended, call)))
 }
 

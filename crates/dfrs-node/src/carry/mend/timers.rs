@@ -7,12 +7,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::wire::WireMessage;
+use super::MAGIC_BYTES;
+use super::wire::{WireMessage, cut_short};
 
-/// The image with all open files; before its messages are two magic numbers, before each its length.
+/// The image with all open files.
 const FILES: &str = "files.img";
-const MAGIC_BYTES: usize = 8;
-const LENGTH_BYTES: usize = 4;
 
 /// The field of a file that has its timer, and fields of that: seconds and nanoseconds until it
 /// fires next, and of its interval.
@@ -41,21 +40,12 @@ pub fn mend(image: &Path) -> Result<usize, String> {
 
 /// The image of all files with its timers mended, and how many of them.
 fn mend_files(image: &[u8]) -> Result<(Vec<u8>, usize), String> {
-    let cut_short = || "it is cut short".to_owned();
     let mut mended = image.get(..MAGIC_BYTES).ok_or_else(cut_short)?.to_vec();
     let (mut rest, mut count) = (&image[MAGIC_BYTES..], 0);
     while !rest.is_empty() {
-        let (length, behind) = rest.split_at_checked(LENGTH_BYTES).ok_or_else(cut_short)?;
-        let length = u32::from_le_bytes(length.try_into().map_err(|_| cut_short())?);
-        let (message, behind) = behind
-            .split_at_checked(length as usize)
-            .ok_or_else(cut_short)?;
-        let mut file = WireMessage::read(message)?;
+        let (mut file, behind) = WireMessage::next(rest)?;
         count += usize::from(mend_file(&mut file)?);
-        let message = file.bytes();
-        let length = u32::try_from(message.len()).map_err(|_| "it is too long".to_owned())?;
-        mended.extend(length.to_le_bytes());
-        mended.extend(message);
+        file.append_to(&mut mended)?;
         rest = behind;
     }
     Ok((mended, count))

@@ -23,7 +23,36 @@ const FIXED_64: u8 = 1;
 const DELIMITED: u8 = 2;
 const FIXED_32: u8 = 5;
 
+/// Bytes of the length before a message in an image.
+const LENGTH_BYTES: usize = 4;
+
 impl WireMessage {
+    /// Reads the next message of an image, after its length; and what is behind it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    pub fn next(image: &[u8]) -> Result<(WireMessage, &[u8]), String> {
+        let (length, behind) = image.split_at_checked(LENGTH_BYTES).ok_or_else(cut_short)?;
+        let length = u32::from_le_bytes(length.try_into().map_err(|_| cut_short())?);
+        let split = behind.split_at_checked(length as usize);
+        let (message, behind) = split.ok_or_else(cut_short)?;
+        Ok((WireMessage::read(message)?, behind))
+    }
+
+    /// Adds the message with its length to an image.
+    ///
+    /// # Errors
+    ///
+    /// If it is longer than any length says.
+    pub fn append_to(&self, image: &mut Vec<u8>) -> Result<(), String> {
+        let message = self.bytes();
+        let length = u32::try_from(message.len()).map_err(|_| "it is too long".to_owned())?;
+        image.extend(length.to_le_bytes());
+        image.extend(message);
+        Ok(())
+    }
+
     /// Reads a message.
     ///
     /// # Errors
@@ -60,7 +89,7 @@ impl WireMessage {
     }
 
     /// The message's bytes.
-    pub fn bytes(&self) -> Vec<u8> {
+    fn bytes(&self) -> Vec<u8> {
         let fields = self.0.iter();
         fields
             .flat_map(|field| field.bytes.iter().copied())
@@ -117,7 +146,7 @@ impl WireMessage {
     }
 }
 
-fn cut_short() -> String {
+pub fn cut_short() -> String {
     "it is cut short".to_owned()
 }
 
