@@ -9,7 +9,8 @@ load helpers
 setup() {
 	# Users may not enter StateSaveLocation.
 	controller install -d -o slurm -m 755 /run/dfrs-status
-	controller sh -c 'echo StatusDirectory=/run/dfrs-status >>/etc/slurm/dfrs.conf'
+	# What is parked stays parked while a busy machine looks at it.
+	controller sed -i -e 's/^Period=.*/Period=300/' -e '$aStatusDirectory=/run/dfrs-status' /etc/slurm/dfrs.conf
 	reconfigured
 }
 

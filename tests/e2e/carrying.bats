@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016,SC2028,SC2154 # expanded by jobs and in containers; of the helpers
+#
+# Jobs that DFRS carries from node to node. tests/carry has what dfrsd and the carrier do for it.
+
+load helpers
+
+setup() {
+	in_cluster n1 test -x /usr/libexec/dfrs/dfrs-carrier || skip "the nodes of this cluster have no dfrs-carrier"
+}
+
+teardown() {
+	controller scontrol update nodename=n1 state=resume 2>/dev/null || true
+	clean_up
+}
+
+# Counts to $1, five a second, and holds some memory.
+counting() { echo 'echo begin; held=$(head --bytes 20M /dev/zero | tr "\0" x); for i in {1..'"$1"'}; do echo "count $i"; sleep 0.2; done; echo end'; }
+
+# submit_carriable COUNT SBATCH-OPTIONS...: prints its id when its node has said that it can be carried.
+submit_carriable() {
+	local job
+	job=$(submit --comment=dfrs:carry --ntasks=1 "${@:2}" -- "$(counting "$1")")
+	wait_for_state "$job" RUNNING 20
+	sleep 8
+	echo "$job"
+}
+
+runs_elsewhere() { [ "$(state "$1")" = RUNNING ] && [ "$(nodes_of "$1")" != "$2" ]; }
+restarts() { controller scontrol show job "$1" | grep -oE 'Restarts=[0-9]+'; }
+
+# counts_to JOB COUNT: nothing of its output is there twice, or missing.
+counts_to() {
+	[ "$(output "$1" | grep -c '^begin$')" = 1 ]
+	diff <(seq "$2") <(output "$1" | sed -n 's/^count //p')
+	[ "$(output "$1" | tail -n 1)" = end ]
+}
+
+has_no_image() { ! in_cluster n1 test -e "/var/lib/dfrs/images/$1"; }
+
+@test "job that can be carried leaves a draining node and goes on elsewhere" {
+	local job
+	job=$(submit_carriable 200 --nodes=1 --exclude=n3,n4 --mem=300 --time=20)
+	controller scontrol update "nodename=$(nodes_of "$job")" state=drain reason=upkeep
+	node=$(nodes_of "$job")
+	wait_until 30 runs_elsewhere "$job" "$node"
+	controller scontrol update "nodename=$node" state=resume
+	[ "$(restarts "$job")" = Restarts=1 ]
+	wait_for_state "$job" COMPLETED 90
+	counts_to "$job" 200
+	wait_until 10 has_no_image "$job"
+}
+
+@test "job that can be carried makes room by its image, and goes on where there is room" {
+	local job other
+	job=$(submit_carriable 150 --nodelist=n1 --mem=800 --time=20)
+	other=$(submit --ntasks=1 --nodelist=n1 --mem=500 --time=20 -- "$until_finished")
+	wait_for_state "$other" RUNNING 60
+	wait_for_state "$job" PENDING 10
+	in_cluster n1 test -e "/var/lib/dfrs/images/$job/ready"
+	finish "$other"
+	wait_for_state "$job" COMPLETED 120
+	[ "$(restarts "$job")" = Restarts=1 ]
+	counts_to "$job" 150
+	wait_until 10 has_no_image "$job"
+}
