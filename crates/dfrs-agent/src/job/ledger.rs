@@ -88,6 +88,9 @@ pub struct LedgerRecord {
     /// The share that the journal says it has.
     #[serde(default)]
     pub shown_share: Option<Yield>,
+    /// The fewest and the most tasks that the journal says it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_tasks: Option<(u32, u32)>,
 }
 
 impl LedgerRecord {
@@ -114,6 +117,7 @@ impl LedgerRecord {
             launches: Launches::default(),
             is_carriable: false,
             shown_share: None,
+            shown_tasks: None,
         }
     }
 

@@ -58,6 +58,12 @@ impl NamedPlacement {
         Self(mapping.runs().iter().filter_map(spot).collect())
     }
 
+    /// Tasks on all nodes.
+    #[must_use]
+    pub fn tasks(&self) -> u32 {
+        self.0.iter().map(|spot| spot.tasks).sum()
+    }
+
     /// Where Slurm says that `job` is.
     #[must_use]
     pub fn of_job(job: &ObservedJob, observation: &Observation) -> Self {

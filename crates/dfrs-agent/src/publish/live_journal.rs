@@ -144,6 +144,11 @@ impl LiveJournal {
             }
             if let Some(record) = ledger.get_mut(id) {
                 record.shown = shown;
+                if is_new {
+                    let submitted = observation.job(id);
+                    record.shown_tasks = submitted.map(|job| job.request.task_range());
+                    record.shown_share = None;
+                }
             }
         }
         self.refusals(ledger, now)?;

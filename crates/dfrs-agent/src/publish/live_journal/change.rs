@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_proto::journal::EventKind;
+use dfrs_proto::journal::{EventKind, JobOutcome};
 
 use super::memory::MemoryShown;
 use super::nodes::JournalNodes;
@@ -49,19 +49,43 @@ fn changes_of(
     memory: &mut MemoryShown,
 ) -> impl Iterator<Item = (u32, EventKind, JournalState)> + use<> {
     let is_new = record.shown == JournalState::Unknown;
-    let before = if is_new {
+    let mut before = if is_new {
         JournalState::Waiting
     } else {
         record.shown.clone()
     };
     let id = job.id;
-    let submit = is_new.then(|| (id, submission(job, observation), JournalState::Waiting));
     let can_move = |old: &NamedPlacement, new: &NamedPlacement| memory.moves(job, old, new);
     let after = record
         .life
         .journal_state(job, &before, observation, can_move);
+    // It was resized: the journal has it as another job from now on.
+    let is_another = !is_new && !has_shown_size(record, &after);
+    let finish = is_another.then(|| (id, replaced(id), JournalState::Unknown));
+    if is_another {
+        before = JournalState::Waiting;
+    }
+    let submit =
+        (is_new || is_another).then(|| (id, submission(job, observation), JournalState::Waiting));
     let turn = between(id, &before, after, nodes).map(|(kind, shown)| (id, kind, shown));
-    submit.into_iter().chain(turn)
+    finish.into_iter().chain(submit).chain(turn)
+}
+
+/// Whether the place has as many tasks as the journal says that the job has.
+fn has_shown_size(record: &LedgerRecord, after: &JournalState) -> bool {
+    match (after, record.shown_tasks) {
+        (JournalState::Placed(place), Some((least, most))) => {
+            (least..=most).contains(&place.tasks())
+        }
+        _ => true,
+    }
+}
+
+fn replaced(id: u32) -> EventKind {
+    EventKind::Finish {
+        job: id.to_string(),
+        outcome: JobOutcome::Other,
+    }
 }
 
 /// What leads from one to the other, and what the journal will have said then.

@@ -137,6 +137,24 @@ fn migrating_job_is_paused_while_its_new_nodes_are_full() {
 }
 
 #[test]
+fn resized_job_is_another_one_in_the_journal() {
+    let mut scratch = Scratch::new();
+    let mut ledger = Ledger::default();
+    let mut observation = Observation::new([running(1, &[0, 1])], nodes(2));
+    ledger.insert(1, record(samples::running()));
+    scratch.record(10, &observation, &mut ledger);
+    // scontrol update numnodes=1.
+    observation.insert(running(1, &[0]));
+    let _ = ledger.get_mut(1);
+    scratch.record(20, &observation, &mut ledger);
+    scratch.record(30, &observation, &mut ledger);
+    assert_eq!(validate(scratch.events(), Tolerance::default()), []);
+    let text = scratch.written.text();
+    assert_eq!(text.matches("finish").count(), 1, "{text}");
+    assert_eq!(text.matches("submit").count(), 2, "{text}");
+}
+
+#[test]
 fn devices_of_nodes_and_of_jobs_are_in_the_journal() {
     let mut scratch = Scratch::new();
     let mut ledger = Ledger::default();
