@@ -60,6 +60,8 @@ pub struct NodeJob {
     pub reported_carriable: bool,
     /// Not before this it is inspected, or its image released.
     pub image_due: Duration,
+    /// How often it was inspected in this run.
+    pub inspections: u32,
     /// Orders have named it.
     pub was_named: bool,
     /// When it was last looked whether it is over and has left processes behind, and whether it seemed so.
@@ -186,6 +188,7 @@ impl NodeJob {
             obstacles: String::new(),
             reported_carriable: false,
             image_due: Duration::ZERO,
+            inspections: 0,
             was_named: false,
             leftover_check: None,
             abandoned: false,

@@ -4,7 +4,7 @@ use super::*;
 use crate::carry::{CarryOutcome, CarryTask};
 use crate::job::JobImage;
 
-/// How often a job is inspected that may be carried.
+/// How often a job is inspected that may be carried, at last.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(20);
 /// What failed is tried again after this.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
@@ -101,7 +101,10 @@ impl Reconciler {
         match task {
             CarryTask::Inspect => {
                 job.is_inspected = false;
-                job.image_due = now.monotonic + INSPECTION_INTERVAL;
+                // Its script may only be about to begin: after a second, and then after twice as long each time.
+                let pause = Duration::from_secs(1 << job.inspections.min(5));
+                job.image_due = now.monotonic + INSPECTION_INTERVAL.min(pause);
+                job.inspections = job.inspections.saturating_add(1);
                 self.note_inspection(job, result);
             }
             CarryTask::Dump if job.image == JobImage::Writing => match result {
@@ -173,5 +176,6 @@ impl Reconciler {
         (job.has_failed_image, job.is_inspected) = (false, false);
         job.obstacles.clear();
         job.image_due = Duration::ZERO;
+        job.inspections = 0;
     }
 }

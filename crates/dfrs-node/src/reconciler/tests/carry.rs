@@ -101,11 +101,20 @@ fn job_is_inspected_now_and_then_and_published_when_it_can_be_carried() {
         let mut node = CarryWorld::new(layout);
         node.order(false);
         assert_eq!(node.asked(), [CarryTask::Inspect]);
+        // Its script has not begun yet.
+        for seconds in [1, 2, 4, 8, 16, 20] {
+            node.answer(CarryTask::Inspect, Err("nothing of it runs here"));
+            assert_eq!(node.facts(), "");
+            node.world.wait(seconds - 1);
+            assert_eq!(node.asked(), []);
+            node.world.wait(2);
+            assert_eq!(node.asked(), [CarryTask::Inspect]);
+        }
         node.answer(CarryTask::Inspect, Ok(()));
         assert_eq!(node.facts(), "carry");
-        node.world.wait(10);
-        assert_eq!(node.asked(), []);
         node.world.wait(15);
+        assert_eq!(node.asked(), []);
+        node.world.wait(10);
         assert_eq!(node.asked(), [CarryTask::Inspect]);
         node.answer(CarryTask::Inspect, Err("it uses io_uring"));
         assert_eq!(node.facts(), "");
