@@ -21,10 +21,16 @@ class Acts:
         (5, "kill_slurmctld"), (2, "stop_slurmctld"), (4, "kill_slurmd"), (4, "kill_dfrsd"), (2, "stop_dfrsd"),
         (1, "power_off"), (2, "fill_disk"),
     )
+    # Where jobs can be carried.
+    MORE_ACTS = ((40, "drain"),)
+    MORE_FAULTS = ((10, "kill_criu"),)
 
-    def __init__(self, site, jobs, chance, between, without_faults):
+    def __init__(self, site, jobs, chance, between, without_faults, carry):
         self.site, self.jobs, self.chance, self.between = site, jobs, chance, between
-        self.weighted = self.ACTS if without_faults else self.ACTS + self.FAULTS
+        acts, faults = self.ACTS + carry * self.MORE_ACTS, self.FAULTS + carry * self.MORE_FAULTS
+        self.weighted = acts if without_faults else acts + faults
+        # Of a drain, in seconds: until a node is empty that jobs are carried from.
+        self.drained = (5, 20) if carry else (20, 60)
         self.next = time.monotonic() + between
         self.count = 0
         self.put_off = []
@@ -139,7 +145,7 @@ class Acts:
     def drain(self):
         node = self.node()
         self.site.control("scontrol", "update", f"nodename={node}", "state=drain", "reason=soak")
-        self.after(20, 60, lambda: self.site.control("scontrol", "update", f"nodename={node}", "state=resume"))
+        self.after(*self.drained, lambda: self.site.control("scontrol", "update", f"nodename={node}", "state=resume"))
 
     def reconfigure(self):
         if not self.is_unwritten():
@@ -227,6 +233,12 @@ class Acts:
 
     def kill_dfrsd(self):
         self.end_for_a_while("dfrsd", "kill", 0, 5)
+
+    def kill_criu(self):
+        """In a dump or a restore, if there is one soon."""
+        node = self.node()
+        code, _ = self.site.attempt(node, "sh", "-c", "timeout 5 sh -c 'until pkill -KILL -x criu; do sleep 0.01; done'")
+        self.site.note(f"{node}: criu {'was not there' if code else 'killed'}")
 
     def stop_dfrsd(self):
         self.end_for_a_while("dfrsd", "stop", 10, 60)

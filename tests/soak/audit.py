@@ -5,6 +5,7 @@ import datetime
 import re
 from collections import Counter
 
+from carries import began_again
 from cluster import Failure
 from report import few
 from submissions import DIRECTORY
@@ -124,6 +125,7 @@ def work(site, jobs, kills, files, cut_off):
                       if (count := good_ends(files, name)) > 1 and name not in excused
                       and not was_forgotten(begins(files, name), kills)]
     yield "no job without acts on it did its work twice", few(again)
+    yield "no job that can be carried began again", few(began_again(jobs, files, kills))
 
 
 def last_word(files, name, task):

@@ -27,6 +27,8 @@ MIN_RATE = 0.01
 # Requests all CPUs of a node and uses an eighth, where needs are measured.
 IDLER = (20, "-n 1 -c 4 --mem=100", 70)
 MOBILITIES = ((6, "park"), (2, "checkpoint"), (1, "restart"), (1, "never"))
+# Of jobs of one task, where jobs can be carried.
+MORE_MOBILITIES = ((20, "carry"),)
 
 
 @dataclass
@@ -58,9 +60,10 @@ def pick(chance, weighted):
 
 
 class Submissions:
-    def __init__(self, site, chance, between, machine, needs):
+    def __init__(self, site, chance, between, machine, needs, carry):
         self.site, self.chance, self.between, self.machine = site, chance, between, machine
         self.shapes = (*SHAPES, IDLER) if needs == "measured" else SHAPES
+        self.carry = carry
         self.submitted = []
         self.refused = []
         self.next = time.monotonic()
@@ -75,7 +78,8 @@ class Submissions:
     def submit(self):
         label = f"s{len(self.submitted) + len(self.refused) + 1:04}"
         options, memory = pick(self.chance, self.shapes)
-        mobility = pick(self.chance, MOBILITIES)
+        can_be_carried = self.carry and options.startswith("-n 1 ")
+        mobility = pick(self.chance, MOBILITIES + MORE_MOBILITIES if can_be_carried else MOBILITIES)
         work = min(90, max(2, int(self.chance.lognormvariate(2, 0.9))))
         core_per_cpu = self.machine.core_per_cpu
         if options == IDLER[1]:

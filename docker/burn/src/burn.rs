@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::clock::{cpu_time, major_faults};
+use crate::clock::{CpuClock, major_faults};
 use crate::memory::Ballast;
 use crate::pace::{Pace, PaceStep};
 
@@ -29,6 +29,7 @@ pub struct BurnTask {
     /// After a restart the memory is filled once more, which is no progress.
     fill_is_work: bool,
     started: Instant,
+    cpu: CpuClock,
 }
 
 impl BurnTask {
@@ -46,12 +47,13 @@ impl BurnTask {
             ballast,
             fill_is_work: done.is_none(),
             started: Instant::now(),
+            cpu: CpuClock::default(),
         }
     }
 
     /// Work done: all CPU time of the process, its sleeps' cost included, but for what was wasted.
     pub fn done(&self) -> Duration {
-        self.restored + cpu_time().saturating_sub(self.wasted)
+        self.restored + self.cpu.now().saturating_sub(self.wasted)
     }
 
     /// Work that was done in an earlier run.
@@ -74,7 +76,7 @@ impl BurnTask {
     /// # Errors
     /// When the task's memory does not hold what it wrote there.
     pub fn advance(&mut self) -> Result<(), String> {
-        match self.pace.step(self.started.elapsed(), cpu_time()) {
+        match self.pace.step(self.started.elapsed(), self.cpu.now()) {
             PaceStep::SleepUntil(until) => sleep(until.saturating_sub(self.started.elapsed())),
             PaceStep::BurnUntil(until) if self.ballast.is_full() => {
                 self.use_memory()?;
@@ -86,29 +88,29 @@ impl BurnTask {
     }
 
     fn fill(&mut self, until: Duration) {
-        let before = cpu_time();
-        while !self.ballast.is_full() && cpu_time() < until {
+        let before = self.cpu.now();
+        while !self.ballast.is_full() && self.cpu.now() < until {
             self.ballast.fill(FILL_STEP);
         }
         if !self.fill_is_work {
-            self.wasted += cpu_time().saturating_sub(before);
+            self.wasted += self.cpu.now().saturating_sub(before);
         }
     }
 
     /// Fetching pages back from swap costs CPU time, which is not work.
     fn use_memory(&mut self) -> Result<(), String> {
-        let (before, fetched) = (cpu_time(), major_faults());
+        let (before, fetched) = (self.cpu.now(), major_faults());
         self.ballast.sweep(self.pages_per_slice)?;
         if major_faults() != fetched {
-            self.wasted += cpu_time().saturating_sub(before);
+            self.wasted += self.cpu.now().saturating_sub(before);
         }
         Ok(())
     }
 
     fn spin(&self, until: Duration) {
-        let now = cpu_time();
+        let now = self.cpu.now();
         let end = until.min(now + self.total.saturating_sub(self.done()));
-        while cpu_time() < end {
+        while self.cpu.now() < end {
             let mut value = 1_u64;
             for round in 0..SPIN_STEP {
                 value = black_box(value.wrapping_mul(6_364_136_223_846_793_005) ^ u64::from(round));
