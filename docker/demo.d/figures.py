@@ -21,8 +21,8 @@ def of_three(name, values):
     }
 
 
-def of_run(outcomes, jobs, problems, journal, differences):
-    """A dictionary of everything that is printed of one run alone."""
+def of_run(outcomes, jobs, problems, journal, differences, images=0):
+    """A dictionary of everything that is printed of one run alone. images: how often a job was written to one."""
     events = [json.loads(line)["event"] for line in journal.splitlines() if line.strip()]
     waits = of_three("wait", (outcome.wait for outcome in outcomes))
     return {
@@ -34,6 +34,7 @@ def of_run(outcomes, jobs, problems, journal, differences):
         **of_machine(outcomes, jobs),
         "pauses": events.count("pause"),
         "migrations": events.count("migrate"),
+        "images": images,
         "work_redone_seconds": sum(outcome.redone for outcome in outcomes),
         "share_difference_max": max((difference.points for difference in differences), default=None),
         "share_difference_mean": statistics.fmean(d.points for d in differences) if differences else None,

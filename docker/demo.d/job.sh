@@ -12,7 +12,10 @@ options=(--work "$WORK" --rate "$rate" --memory "$MEMORY" --report "$name.task%t
 [ "$MOBILITY" != checkpoint ] || options+=(--checkpoint "$name.task%t.checkpoint")
 
 echo "$EPOCHREALTIME begin $SLURM_JOB_ID ${SLURM_RESTART_COUNT:-0} $SLURM_JOB_NODELIST $SLURM_TASKS_PER_NODE" >>"$name.job"
-srun --quiet --cpus-per-task="$cpus" dfrs-burn "${options[@]}"
+launcher=(srun --quiet "--cpus-per-task=$cpus")
+# A job with a step cannot be carried.
+[ "$MOBILITY" != carry ] || launcher=()
+"${launcher[@]}" dfrs-burn "${options[@]}"
 status=$?
 echo "$EPOCHREALTIME end $SLURM_JOB_ID ${SLURM_RESTART_COUNT:-0} $status" >>"$name.job"
 exit $status

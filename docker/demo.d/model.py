@@ -13,12 +13,12 @@ SEED = 1
 HOURS = (8, 18)
 # Of the days of the trace the first with so many jobs in these hours is taken.
 JOBS = (60, 90)
-# Hours become seconds. Launching a job takes about a second here: none is to be shorter than two.
-TIME_SCALE = 1000
-MIN_WORK = 2
+# Launching a job takes about a second here: none is to be shorter than three.
+TIME_SCALE = 400
+MIN_WORK = 3
 # Work over what all CPUs can do from the first submission to the last.
-LOAD = 0.7
-MOBILITIES = (("park", 0.7), ("checkpoint", 0.2), ("never", 0.1))
+LOAD = 0.9
+MOBILITIES = (("carry", 0.6), ("park", 0.3), ("never", 0.1))
 # MB that a job has beside what its tasks fill: its script, srun.
 MARGIN = 30
 
@@ -31,9 +31,10 @@ HEADER = """\
 #   run times   over {scale}, rounded to seconds, at least {least_work} s
 #   arrivals    scaled by one factor, so that the work is {load} of what the {cpus} CPUs can do from the first
 #               submission to the last
-#   CPU         by the model: a job of one task needs a quarter of a node, that is one CPU; each task of
-#               other jobs a node's {node_cpus} CPUs
-#   memory      by the model: 10% of a node in 55% of the jobs, else 20% to 100%, for each task
+#   nodes       one for each job, as of 98 in 100 jobs on a university's cluster
+#   CPU         by the model: a job of one task needs a quarter of a node, that is one CPU; others need what
+#               one of their tasks does, a node's {node_cpus} CPUs
+#   memory      by the model: 10% of a node in 55% of the jobs, else 20% to 100%
 #   mobility    drawn (seed {seed}): {mix}
 #
 # What came of it: {count} jobs in {span} s, of which {single} need one CPU. {short} run {least_work} s, the others
@@ -41,10 +42,10 @@ HEADER = """\
 #
 #   at          seconds after the start at which it is submitted
 #   user        who submits it
-#   work        dedicated run time in seconds: what each task takes if it gets all the CPU it can use
-#   memory      MB that each task fills and keeps in use
-#   mobility    park (frozen, its memory to swap), checkpoint (keeps its progress on SIGUSR1) or never
-#   options     for sbatch; the job gets memory a little above what its tasks use
+#   work        dedicated run time in seconds: what it takes if it gets all the CPU it can use
+#   memory      MB that it fills and keeps in use
+#   mobility    carry (written to an image, goes on elsewhere), park (frozen, its memory to swap) or never
+#   options     for sbatch; the job gets memory a little above what it uses
 #
 # at user  work memory mobility   options
 """
@@ -52,10 +53,9 @@ HEADER = """\
 
 @dataclass(frozen=True)
 class Job:
-    """A line of the trace: CPU and memory of a task as shares of a node, times in seconds."""
+    """A line of the trace, of whose tasks one is taken: CPU and memory as shares of a node, times in seconds."""
 
     submit: float
-    tasks: int
     cpu: float
     memory: float
     run_time: float
@@ -66,26 +66,22 @@ class Job:
 
     @property
     def cpus(self):
-        """Of each task."""
         return round(self.cpu * NODE_CPUS)
 
     @property
     def megabytes(self):
-        """Of each task."""
         return round(self.memory * NODE_MEMORY)
 
     @property
     def options(self):
-        """Of sbatch. With whole nodes memory by CPU would count for all of a node's CPUs."""
-        if self.tasks == 1:
-            return f"-n 1 -c {self.cpus} --mem={self.megabytes}"
-        return f"-n {self.tasks} -c {self.cpus} --mem-per-cpu={self.megabytes // self.cpus}"
+        """Of sbatch."""
+        return f"-n 1 -c {self.cpus} --mem={self.megabytes}"
 
 
 def read(text):
     """The jobs of a CSV trace of dfrs generate."""
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-    return [Job(float(row["submit"]), int(row["tasks"]), float(row["cpu"]), float(row["mem"]), float(row["runtime"]))
+    return [Job(float(row["submit"]), float(row["cpu"]), float(row["mem"]), float(row["runtime"]))
             for row in rows]
 
 
@@ -101,7 +97,7 @@ def working_hours(jobs):
 
 def arrivals(jobs):
     """When each is submitted, in whole seconds after the first, so that the load is as wanted."""
-    work = sum(job.tasks * job.cpus * job.work for job in jobs)
+    work = sum(job.cpus * job.work for job in jobs)
     span = work / (LOAD * NODES * NODE_CPUS)
     first, last = jobs[0].submit, jobs[-1].submit
     return [round((job.submit - first) * span / (last - first)) for job in jobs]

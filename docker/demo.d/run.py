@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One run of the workload on a cluster that is up."""
 
+import json
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 import figures
@@ -11,10 +13,15 @@ import records
 import schedulers
 import shares
 from cluster import CORE_PER_CPU, DOCKER, NODES, Failure
+from ordinary import PROGRAMS, Ordinary
 
 POLL = 2.0
+# An administrator reserves this node so many seconds after the beginning, and has it 20 s later for a minute; the
+# ordinary programs come before.
+MAINTAINED, ORDINARY_AFTER, MAINTAINED_AFTER = "n2", 30, 40
 JOURNAL = "/var/log/slurm/dfrs-journal.jsonl"
 MEASUREMENTS = "/var/log/dfrs-measurements.jsonl"
+DFRSD_LOG = "/var/log/dfrsd.log"
 
 
 class Progress:
@@ -24,6 +31,11 @@ class Progress:
         self.heading = heading
         self.began = time.monotonic()
         self.shown = float("-inf")
+
+    def note(self, text):
+        """A line that stays."""
+        clear = "\r\033[K" if sys.stderr.isatty() else ""
+        print(f"{clear}  {self.heading:22} {time.monotonic() - self.began:4.0f} s  {text}", file=sys.stderr, flush=True)
 
     def show(self, text, final=False):
         elapsed = time.monotonic() - self.began
@@ -35,15 +47,52 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
 
+class Moves:
+    """What the journal says of jobs that give up their place or get another one, line by line."""
+
+    WORDS = {"pause": "leaves its node", "resume": "goes on on", "migrate": "moves to"}
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.read = 0
+
+    def new(self):
+        """Lines since the last call."""
+        text = self.cluster.output("controller", "sh", "-c", f"tail --bytes=+{self.read + 1} {JOURNAL} 2>/dev/null || true")
+        whole = text[:text.rfind("\n") + 1]
+        self.read += len(whole.encode())
+        events = (json.loads(line) for line in whole.splitlines())
+        return [self.line(event) for event in events if event["event"] in self.WORDS]
+
+    def line(self, event):
+        nodes = ",".join(sorted({NODES[position] for position in event.get("nodes", [])}))
+        words = " ".join(filter(None, (f"job {event['job']}", self.WORDS[event["event"]], nodes)))
+        return f"{words}: {event['reason']}" if "reason" in event else words
+
+
 def run(cluster, scheduler, rows, jobs, longest, name):
     """Submits everything, waits for the end, and returns (figures, journal). `name`: of this run."""
     directory = "/home/alice/demo"
     submitter = start_submitting(cluster, scheduler, directory, rows)
+    ordinary = Ordinary(cluster)
+    timers = (threading.Timer(ORDINARY_AFTER, ordinary.submit),
+              threading.Timer(MAINTAINED_AFTER, maintain, [cluster]))
+    for timer in timers:
+        timer.start()
     try:
-        wait_for_end(cluster, name, len(jobs), submitter, longest)
+        wait_for_end(cluster, name, len(jobs) + len(PROGRAMS), submitter, longest,
+                     Moves(cluster) if scheduler == "dfrs" else None)
     finally:
+        for timer in timers:
+            timer.cancel()
         submitter.kill()
-    return collect(cluster, scheduler, directory, jobs, name)
+    return collect(cluster, scheduler, directory, jobs, name, ordinary.problems())
+
+
+def maintain(cluster):
+    """Of the jobs on that node Slurm lets those run on that it has; DFRS has those leave that can."""
+    cluster.output("controller", "scontrol", "create", "reservation", "reservationname=maintenance", "starttime=now+20",
+                   "duration=1", f"nodes={MAINTAINED}", "flags=maint,ignore_jobs", "users=root")
 
 
 def start_submitting(cluster, scheduler, directory, rows):
@@ -54,7 +103,7 @@ def start_submitting(cluster, scheduler, directory, rows):
     return submitter
 
 
-def wait_for_end(cluster, name, expected, submitter, longest):
+def wait_for_end(cluster, name, expected, submitter, longest, moves=None):
     progress = Progress(name)
     deadline = time.monotonic() + longest
     while True:
@@ -62,6 +111,8 @@ def wait_for_end(cluster, name, expected, submitter, longest):
         counts = {state: states.count(state) for state in set(states)}
         ended = sum(state not in UNDER_WAY for state in states)
         over = submitter.poll() is not None and ended == len(states)
+        for line in moves.new() if moves else ():
+            progress.note(line)
         progress.show(summary(counts, ended, expected), final=over)
         if over:
             return
@@ -96,16 +147,17 @@ def keep_records(cluster, name, files):
     cluster.keep_logs(target)
 
 
-def collect(cluster, scheduler, directory, jobs, name):
+def collect(cluster, scheduler, directory, jobs, name, more_problems):
     files = cluster.files("controller", directory)
     keep_records(cluster, name, files)
     outcomes, problems = records.outcomes(jobs, files, CORE_PER_CPU)
-    journal, differences = "", []
+    journal, differences, images = "", [], 0
     if scheduler == "dfrs":
+        images = sum(cluster.output(node, "cat", DFRSD_LOG).count("its image is complete") for node in NODES)
         journal = cluster.output("controller", "cat", JOURNAL)
         texts = [cluster.output(node, "cat", MEASUREMENTS) for node in NODES]
         differences = shares.differences(shares.measurements(texts), windows(jobs, files))
-    return figures.of_run(outcomes, jobs, problems, journal, differences), journal
+    return figures.of_run(outcomes, jobs, problems + more_problems, journal, differences, images), journal
 
 
 def windows(jobs, files):

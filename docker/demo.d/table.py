@@ -30,12 +30,13 @@ ROWS = (
     ("    by, s: at most", "max_sooner"),
     ("what DFRS did to jobs", None),
     ("  pauses", "pauses"),
-    ("  migrations", "migrations"),
+    ("  moves at once", "migrations"),
+    ("  written to an image", "images"),
     ("  work done twice, s", "work_redone_seconds"),
     ("  CPU share off, mean, %", "share_difference_mean"),
     ("  CPU share off, worst, %", "share_difference_max"),
 )
-OF_DFRS = {"pauses", "migrations", "work_redone_seconds", "share_difference_mean", "share_difference_max"}
+OF_DFRS = {"pauses", "migrations", "images", "work_redone_seconds", "share_difference_mean", "share_difference_max"}
 
 NOTES = f"""\
 Slowdown: time from submission to end, over the run time on CPUs of its own.

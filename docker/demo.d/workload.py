@@ -82,8 +82,10 @@ def read(path):
 
 
 def check(row):
-    if row.mobility not in ("park", "checkpoint", "never"):
-        raise ValueError(f"mobility '{row.mobility}' is not park, checkpoint or never")
+    if row.mobility not in ("carry", "park", "checkpoint", "never"):
+        raise ValueError(f"mobility '{row.mobility}' is not carry, park, checkpoint or never")
+    if row.mobility == "carry" and row.tasks > 1:
+        raise ValueError("a job of several tasks cannot be carried")
     if row.tasks < 1 or row.work < 1:
         raise ValueError("a job needs a task (-n) and a second of work")
 
