@@ -139,7 +139,8 @@ impl Reconciler {
             Ok(()) => (true, String::new()),
             Err(why) => (false, why),
         };
-        if why != job.obstacles {
+        // Of what its processes are while they are being made nothing is said.
+        if why != job.obstacles && (can_be || job.inspections > 2) {
             let job_id = log::job(job.id);
             match can_be {
                 true => log::line(format_args!("{job_id} can be carried")),
