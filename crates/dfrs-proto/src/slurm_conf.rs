@@ -3,6 +3,7 @@
 //! what `scontrol` shows. Both go by the same verdicts, so they agree on what is refused (ADR 38).
 
 mod binding;
+mod carrying;
 mod cgroups;
 mod dfrs_conf;
 mod examination;
@@ -34,7 +35,7 @@ enum Check {
 }
 
 /// All checks. What the plugin logs is the first that refuses.
-const CHECKS: [(&str, Check); 24] = [
+const CHECKS: [(&str, Check); 25] = [
     ("started", All(scheduler::started)),
     ("select", All(scheduler::select)),
     ("slurm_starts", All(scheduler::slurm_starts)),
@@ -48,6 +49,7 @@ const CHECKS: [(&str, Check); 24] = [
     ("delivery", All(dfrs_conf::delivery)),
     ("suspend_grace", All(scheduler::suspend_grace)),
     ("requeue", All(scheduler::requeue)),
+    ("carrying", All(carrying::carrying)),
     ("topology", All(scheduler::topology)),
     ("named", All(dfrs_conf::named)),
     ("oversubscribe", OfPartition(partitions::oversubscribe)),

@@ -39,6 +39,8 @@ pub fn of(
         gather_type: text("JobAcctGatherType"),
         topology_plugin: text("TopologyPlugin"),
         requeues: settings.get("JobRequeue") != "0",
+        appends_output: settings.is("JobFileAppend", "1"),
+        requeue_exit_hold: text("RequeueExitHold"),
         has_default_memory: has_default_memory(|key| settings.get(key)),
         has_extra: release.is_none_or(|it| it >= FIRST_WITH_EXTRA),
         is_delivery_known: release != Some(WITHOUT_DELIVERY),
@@ -77,6 +79,7 @@ pub fn cgroups(settings: &SlurmSettings) -> CgroupConf {
         allowed_ram_percent: percent("AllowedRAMSpace"),
         max_ram_percent: percent("MaxRAMPercent"),
         constrains_swap: is_yes(settings.get("ConstrainSwapSpace")),
+        signals_children: is_yes(settings.get("SignalChildrenProcesses")),
     }
 }
 

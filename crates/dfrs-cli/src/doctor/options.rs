@@ -31,6 +31,7 @@ pub fn examine(found: &[Finding], settings: &SlurmSettings, findings: &mut Docto
         (About::DfrsConf, "dfrs.conf", None),
         (About::Pauses, "pauses", None),
         (About::Requeue, "requeue", None),
+        (About::Carrying, "carrying", None),
         (About::Topology, "topology", None),
     ] {
         let mut topic = findings.topic(topic);

@@ -503,6 +503,12 @@ fn degrading_configuration_is_a_warning() {
         let text = DFRS_CONF.replace("=main", "=main Mobility=checkpoint");
         host.file("/etc/slurm/dfrs.conf", text);
     });
+    for lack in ["JobFileAppend=0", "RequeueExitHold=:"] {
+        leads_to(FindingLevel::Warning, lack, |host| {
+            let text = DFRS_CONF.replace("=main", "=main Mobility=carry");
+            host.file("/etc/slurm/dfrs.conf", text);
+        });
+    }
 }
 
 #[test]

@@ -39,6 +39,10 @@ pub struct SlurmFacts {
     pub topology_plugin: String,
     /// `JobRequeue`: jobs may be requeued unless they say otherwise.
     pub requeues: bool,
+    /// `JobFileAppend`: a job that runs again appends to its output.
+    pub appends_output: bool,
+    /// `RequeueExitHold`: exit codes of jobs that are requeued and held.
+    pub requeue_exit_hold: String,
     /// `DefMemPerCPU` or `DefMemPerNode` of all partitions: jobs that request no memory get so
     /// much.
     pub has_default_memory: bool,
@@ -94,6 +98,8 @@ pub struct CgroupConf {
     pub max_ram_percent: f64,
     /// `ConstrainSwapSpace`.
     pub constrains_swap: bool,
+    /// `SignalChildrenProcesses`: signals go to all processes of a step, not only to its tasks.
+    pub signals_children: bool,
 }
 
 /// A partition of slurm.conf.
@@ -157,6 +163,8 @@ impl Default for SlurmFacts {
             gather_type: "jobacct_gather/cgroup".to_owned(),
             topology_plugin: String::new(),
             requeues: true,
+            appends_output: true,
+            requeue_exit_hold: "125".to_owned(),
             has_default_memory: true,
             has_extra: true,
             is_delivery_known: true,
@@ -176,6 +184,7 @@ impl Default for CgroupConf {
             allowed_ram_percent: 100.0,
             max_ram_percent: 100.0,
             constrains_swap: false,
+            signals_children: false,
         }
     }
 }

@@ -31,6 +31,8 @@ pub enum About {
     Pauses,
     /// Whether jobs come back to the queue.
     Requeue,
+    /// Whether jobs can be carried.
+    Carrying,
     /// The network's shape.
     Topology,
     /// The partition of this name, of DFRS.

@@ -58,6 +58,21 @@ fn good_configuration_has_no_findings() {
 }
 
 #[test]
+fn what_carried_jobs_lack_is_said_where_jobs_are_carried() {
+    let lacks: [fn(&mut SlurmFacts); 3] = [
+        |it| it.appends_output = false,
+        |it| it.requeue_exit_hold = "1-124".into(),
+        |it| it.cgroups.signals_children = true,
+    ];
+    let carries = "Mode=full\nSwapPerNode=2000\nPartition=main Mobility=carry\n";
+    assert_eq!(found(|_| {}, carries), []);
+    for lack in lacks {
+        assert_eq!(found(lack, carries), [("carrying", Verdict::Warning)]);
+        assert_eq!(found(lack, DFRS_CONF), []);
+    }
+}
+
+#[test]
 fn incompatible_settings_are_refused() {
     use Verdict::Refused;
     leads_to("select", Refused, |it| {
