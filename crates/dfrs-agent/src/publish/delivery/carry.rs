@@ -76,6 +76,27 @@ impl CarrySchedule {
         left
     }
 
+    /// Of jobs on nodes that do not answer it is not known whether they can be carried. Returns
+    /// those of which it was. O(jobs on such nodes).
+    pub(super) fn skip_silent(&mut self, silent: &BTreeSet<String>, now: Time) -> BTreeSet<u32> {
+        let mut unknown = BTreeSet::new();
+        for id in silent
+            .iter()
+            .filter_map(|node| self.nodes.get(node))
+            .flatten()
+        {
+            let job = self.jobs.get_mut(id);
+            let job = job.filter(|job| silent.contains(&job.node));
+            if let Some(job) = job
+                && job.answer.take().is_some()
+            {
+                (job.due, job.interval) = (Some(now + MIN_INTERVAL), MIN_INTERVAL);
+                unknown.insert(*id);
+            }
+        }
+        unknown
+    }
+
     /// The next job to poll: the one that is due for longest. One whose node may not be polled is
     /// looked at again later. O(jobs).
     pub(super) fn next(&mut self, now: Time, may_be: impl Fn(&str) -> bool) -> Option<Query<u32>> {
@@ -194,6 +215,25 @@ mod tests {
         let left = schedule.change(&BTreeMap::new(), &gone, at(8));
         assert_eq!(left, BTreeSet::from([7]));
         assert_eq!(schedule.next_due(), None);
+    }
+
+    #[test]
+    fn answer_of_a_node_that_is_silent_since_does_not_count() {
+        let mut schedule = CarrySchedule::default();
+        let both: BTreeMap<_, _> = on("a", &[7]).into_iter().chain(on("b", &[8])).collect();
+        schedule.change(&both, &BTreeSet::new(), at(0));
+        for _ in 0..2 {
+            let query = polled(&mut schedule, at(5)).expect("due");
+            assert!(schedule.answer(&query, true, at(5)));
+        }
+        let silent = BTreeSet::from(["a".to_owned(), "c".to_owned()]);
+        let unknown = schedule.skip_silent(&silent, at(20));
+        assert_eq!(unknown, BTreeSet::from([7]));
+        assert_eq!(schedule.skip_silent(&silent, at(21)), BTreeSet::new());
+        let queries: Vec<u32> = (0..2)
+            .filter_map(|_| Some(polled(&mut schedule, at(50))?.about))
+            .collect();
+        assert_eq!(queries, [8, 7], "both are polled again");
     }
 
     #[test]

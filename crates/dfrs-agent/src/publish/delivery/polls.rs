@@ -195,6 +195,7 @@ impl PollSchedule {
         }
         let passed = self.swap.skip_silent(facts.silent(), now);
         facts.set_swap(&passed);
+        facts.forget_carriable(&self.carry.skip_silent(facts.silent(), now));
         self.next_about_parking(facts, now)
             .or_else(|| self.next_about_needs(facts, now))
             .or_else(|| self.next_about_swap(now))
