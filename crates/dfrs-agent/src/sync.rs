@@ -23,6 +23,8 @@ pub struct SyncChanges {
     /// Jobs that Slurm took from their nodes without ending them there: it takes a node for down
     /// whose slurmd may still be at work.
     pub orphaned: Vec<u32>,
+    /// Jobs whose images became something else, and what, for the log.
+    pub images: Vec<(u32, &'static str)>,
 }
 
 /// Updates the records of these jobs, which Slurm shows as different from what they were; virtual
@@ -84,6 +86,9 @@ fn sync_job(ledger: &mut Ledger, context: &JobContext, changes: &mut SyncChanges
         return;
     };
     changes.freed |= effects.has_freed;
+    changes
+        .images
+        .extend(effects.image.map(|what| (job.id, what)));
     if effects.is_orphaned {
         changes.orphaned.push(job.id);
     }

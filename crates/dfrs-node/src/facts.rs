@@ -64,6 +64,24 @@ impl FactsDirectory {
         self.set_link(&format!("parked.{id}.sock"), parked)
     }
 
+    /// Publishes whether the image of job `id`, which is stopped here, is complete.
+    ///
+    /// # Errors
+    ///
+    /// If the link cannot be made or removed.
+    pub fn set_imaged(&self, id: u32, is_complete: bool) -> io::Result<()> {
+        self.set_link(&format!("imaged.{id}.sock"), is_complete)
+    }
+
+    /// Publishes that there is no image of job `id`, as was ordered, or no longer so.
+    ///
+    /// # Errors
+    ///
+    /// If the link cannot be made or removed.
+    pub fn set_void(&self, id: u32, is_void: bool) -> io::Result<()> {
+        self.set_link(&format!("void.{id}.sock"), is_void)
+    }
+
     /// Publishes whether it is job `id` itself that keeps its memory in RAM.
     ///
     /// # Errors
@@ -217,9 +235,11 @@ impl FactsDirectory {
     /// If the directory cannot be read or a link not removed.
     pub fn remove_links(&self) -> io::Result<()> {
         for name in self.names()? {
-            let is_numbered = ["carry.", "parked.", "need.", "stuck.", "swap."]
-                .iter()
-                .any(|word| name.starts_with(word) && name.ends_with(".sock"));
+            let is_numbered = [
+                "carry.", "imaged.", "need.", "parked.", "stuck.", "swap.", "void.",
+            ]
+            .iter()
+            .any(|word| name.starts_with(word) && name.ends_with(".sock"));
             if is_numbered || [LESS_SWAP, MORE, LESS].contains(&name.as_str()) {
                 removed(fs::remove_file(self.directory.join(name)))?;
             }

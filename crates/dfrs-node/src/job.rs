@@ -48,10 +48,18 @@ pub struct NodeJob {
     /// Wanted, with `frozen`: its image, in place of its memory in swap; with `ended`: that it stays
     /// stopped.
     pub image_wanted: bool,
+    /// Wanted, with `ended`: that there is no image of it.
+    pub image_is_void: bool,
     /// How far its image is.
     pub image: JobImage,
     /// An image of this run of it has failed.
     pub has_failed_image: bool,
+    /// An image of before this run was looked for, and removed.
+    pub is_image_checked: bool,
+    /// It is published that its image is complete.
+    pub reported_imaged: bool,
+    /// It is published that there is no image of it, as was ordered.
+    pub reported_void: bool,
     /// An inspection is under way.
     pub is_inspected: bool,
     /// Why it could not be carried when it was inspected last; empty: it could.
@@ -121,6 +129,10 @@ pub enum JobImage {
     Failed,
     /// The job is to go on here, without it.
     Releasing,
+    /// Nothing of the job is here, and its image is being removed.
+    Discarding,
+    /// It was.
+    Discarded,
 }
 
 /// How a step came to be frozen. The file is the same that Slurm suspends and resumes by, so its
@@ -182,8 +194,12 @@ impl NodeJob {
             ended: false,
             carry: false,
             image_wanted: false,
+            image_is_void: false,
             image: JobImage::None,
             has_failed_image: false,
+            is_image_checked: false,
+            reported_imaged: false,
+            reported_void: false,
             is_inspected: false,
             obstacles: String::new(),
             reported_carriable: false,
@@ -221,6 +237,7 @@ impl NodeJob {
         self.counted_need = wanted.map_or(Need::WHOLE, |state| state.need);
         self.carry = wanted.is_some_and(|state| state.carry);
         self.image_wanted = wanted.is_some_and(|state| state.image);
+        self.image_is_void = wanted.is_some_and(|state| state.void);
         let frozen = wanted.is_some_and(|state| state.frozen);
         let ended = wanted.is_some_and(|state| state.ended);
         self.set_wanted(share, frozen, ended, now);
@@ -255,7 +272,7 @@ impl NodeJob {
     /// Whether it is not to go on here although its image is not wanted: it ends here and goes on
     /// elsewhere, or nothing is known of what is wanted.
     pub fn keeps_image(&self) -> bool {
-        self.abandoned || (self.ended && self.image_wanted)
+        self.abandoned || (self.ended && (self.image_wanted || self.image_is_void))
     }
 
     /// Some step of it is frozen, by us or by Slurm, as far as was seen.

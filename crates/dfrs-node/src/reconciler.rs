@@ -279,7 +279,7 @@ impl Reconciler {
             cap_cores: cap.map(Quota::cores),
             present: directory.is_some(),
             frozen: job.frozen,
-            parked: job.parking == Parking::Parked && !job.ended,
+            parked: job.reported_imaged || (job.parking == Parking::Parked && !job.ended),
             cpu_seconds: cpu.used_seconds,
             throttled_seconds: cpu.throttled_seconds,
             resident_bytes: memory.resident_bytes,
@@ -368,16 +368,25 @@ impl Reconciler {
     fn serve_absent(&mut self, job: &mut NodeJob, now: Now) {
         if !job.frozen && !job.ended {
             self.unpark(job);
+            self.report_void(job, false);
             return;
         }
+        let is_image_left = job.image_is_void && !job.reported_void;
+        let is_done = job.parking == Parking::Parked && !is_image_left;
         let is_due = |looked| now.monotonic.saturating_sub(looked) >= ABSENCE_INTERVAL;
         let is_due = job.checked_at.is_none_or(is_due);
-        if job.parking == Parking::Parked || !job.is_quiet(now.monotonic) || !is_due {
+        if is_done || !job.is_quiet(now.monotonic) || !is_due {
             return;
         }
         job.checked_at = Some(now.monotonic);
         // There is no image of it, and nothing from which it could go on.
         if job.wants_image() || !self.is_surely_absent(job) {
+            return;
+        }
+        if is_image_left {
+            self.discard_image(job, now);
+        }
+        if job.parking == Parking::Parked {
             return;
         }
         let link = self.facts.set_parked(job.id, true);

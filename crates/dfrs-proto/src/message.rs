@@ -121,6 +121,11 @@ pub struct JobOrder {
     /// the job goes on from its image elsewhere, and what is left of it here is not to run again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub image: bool,
+    /// With `ended`: an image of the job, if there is one, is of before and is removed; the daemon
+    /// reports the end when there is none. Only where the daemon knows `image`, and says so itself
+    /// when it makes images.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub void: bool,
 }
 
 impl JobOrder {
@@ -137,6 +142,7 @@ impl JobOrder {
             need: Need::WHOLE,
             carry: false,
             image: false,
+            void: false,
         }
     }
 }
@@ -395,6 +401,14 @@ mod tests {
         let need = Need::from_eighths(3);
         for (job, more) in [
             (JobOrder { ended: true, ..job }, r#","ended":true"#),
+            (
+                JobOrder {
+                    ended: true,
+                    void: true,
+                    ..job
+                },
+                r#","ended":true,"void":true"#,
+            ),
             (
                 JobOrder {
                     spans_nodes: true,

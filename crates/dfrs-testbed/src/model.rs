@@ -11,6 +11,7 @@ mod devices;
 mod dfrsd;
 mod events;
 mod gauge;
+mod images;
 mod jobs;
 mod lifecycle;
 mod look;

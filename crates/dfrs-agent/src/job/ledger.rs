@@ -129,7 +129,11 @@ impl LedgerRecord {
         // The clock may have been set back before it was requeued.
         let is_later = context.observation.submitted(submit_time) >= self.shown_submit_time;
         let was_requeued = restarts > 0 && restarts >= self.restarts && is_later;
-        submit_time == self.shown_submit_time || (was_requeued && !context.job.cron)
+        // slurmctld was killed before it had kept that DFRS requeued it.
+        let is_forgotten = self.life.image().is_complete()
+            && restarts + 1 == self.restarts
+            && (self.submit_time..self.shown_submit_time).contains(&submit_time);
+        submit_time == self.shown_submit_time || (was_requeued && !context.job.cron) || is_forgotten
     }
 
     /// Since when it waits for room, or could have been at work, UNIX seconds: its flow time counts

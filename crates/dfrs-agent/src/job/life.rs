@@ -21,6 +21,7 @@ mod dumping;
 mod ended;
 mod event;
 mod foreign;
+mod image;
 pub mod journal;
 mod leaving;
 mod order;
@@ -48,6 +49,7 @@ mod waiting;
 
 pub use ended::Warning;
 pub use event::{JobContext, LifeEvent};
+pub use image::LifeImage;
 pub(crate) use step::TOO_SLOW;
 pub use step::{LifeStep, ParkStatus, StepResult};
 pub use transition::Effects;
@@ -92,6 +94,9 @@ pub struct Life {
     /// It was warned since it last began, or may have been.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_warned: bool,
+    /// Its image, if it is carried.
+    #[serde(default, skip_serializing_if = "is_default")]
+    image: LifeImage,
     /// Its last nodes may still run it: they were ordered to end it, and may not have yet, or are
     /// down.
     #[serde(
@@ -146,6 +151,7 @@ impl Life {
 
     /// What follows from `event`, by what Slurm shows now. Every change of a phase is one of these.
     pub fn on(&mut self, event: &LifeEvent, context: &JobContext) -> Effects {
+        let context = &self.known_to(context);
         let turn = self.phase.rules().on(event, context);
         match event {
             LifeEvent::Seen if context.job.has_place() => {
@@ -179,6 +185,14 @@ impl Life {
         turn.map_or_else(Effects::default, |turn| self.take(turn, context))
     }
 
+    /// The context, with what is known of the job's image.
+    fn known_to<'a>(&self, context: &JobContext<'a>) -> JobContext<'a> {
+        JobContext {
+            image: self.image,
+            ..*context
+        }
+    }
+
     /// Notes where it is now. Nodes that it left and that are down do not know that it is over
     /// there.
     fn update_last_place(&mut self, place: NamedPlacement, context: &JobContext) {
@@ -206,6 +220,9 @@ impl Life {
         if turn.is_left_alone {
             self.leave_alone_for(LEFT_ALONE_FOR, now);
         }
+        if let Some(image) = turn.image {
+            self.image = image;
+        }
         if let Some(place) = turn.last_place {
             self.update_last_place(place, context);
         }
@@ -222,6 +239,7 @@ impl Life {
     /// what its nodes say of its parking.
     #[must_use]
     pub fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
+        let context = &self.known_to(context);
         (self.not_before <= context.now)
             .then(|| self.phase.rules().next_step(context, on_nodes))
             .flatten()

@@ -22,6 +22,7 @@ pub(super) mod give_back_partitions;
 pub(super) mod orphaned;
 pub(super) mod resumptions;
 pub(super) mod take_back;
+pub(super) mod void_images;
 pub(super) mod warned;
 
 /// A job that ended while slurmctld was away is running for slurmctld until its node has reported
@@ -150,9 +151,19 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Option<(LifeStep, StepResult)> {
         let record = self.ledger.get(job.id)?;
         let look = JobContext::new(job, observation, &self.config, now);
-        let step = record
-            .life
-            .next_step(&look, parking_on_nodes(job.id, facts))?;
+        let on_nodes = match parking_on_nodes(job.id, facts) {
+            ParkStatus::Parked if record.life.image().is_void() && !record.life.is_dumping() => {
+                // What was said before is about something else.
+                let is_ordered = self.is_void_ordered(job.id);
+                if is_ordered {
+                    ParkStatus::Parked
+                } else {
+                    ParkStatus::Unknown
+                }
+            }
+            on_nodes => on_nodes,
+        };
+        let step = record.life.next_step(&look, on_nodes)?;
         if step == LifeStep::Resume && !self.giving_back.everything && is_taken(job, observation) {
             return None;
         }

@@ -172,6 +172,8 @@ pub(super) struct Nodes<D> {
     /// The orphaned jobs that nodes are queried about.
     pub(super) former: TerminatingJobs,
     pub(super) orphaned: OrphanedJobs,
+    /// Jobs that are over and may have left an image, and the node that is to remove it.
+    pub(super) void_images: BTreeMap<u32, String>,
     /// Jobs whose processes were still ending when they were last seen; nodes, and MiB that they
     /// may hold there although Slurm did not count them before.
     pub(super) ending: BTreeMap<u32, Vec<(u32, u64)>>,
@@ -181,7 +183,7 @@ pub(super) struct Nodes<D> {
 }
 
 impl<D> Nodes<D> {
-    fn new(daemons: D) -> Self {
+    fn new(daemons: D, void_images: BTreeMap<u32, String>) -> Self {
         Self {
             daemons,
             facts: None,
@@ -192,6 +194,7 @@ impl<D> Nodes<D> {
             orders: BTreeMap::new(),
             former: TerminatingJobs::default(),
             orphaned: OrphanedJobs::default(),
+            void_images,
             ending: BTreeMap::new(),
             resumptions: Resumptions::default(),
             slow_nodes: SlowNodes::default(),
@@ -293,7 +296,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             lists: JobLists::default(),
             queue: WaitingJobs::default(),
             planner,
-            nodes: Nodes::new(ports.daemons),
+            nodes: Nodes::new(ports.daemons, state.head.void_images),
             publisher,
             giving_back,
             config,

@@ -10,7 +10,7 @@ use crate::changes::{ChangeEntry, ChangeLog};
 use crate::daemons::Daemons;
 use crate::due_times::DueTimes;
 use crate::job::ledger::LedgerRecord;
-use crate::job::life::Life;
+use crate::job::life::{Life, LifeImage};
 use crate::saturating_u32;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
@@ -48,6 +48,8 @@ pub(super) struct JobLists {
     pub(super) preempted: BTreeSet<u32>,
     /// Jobs that went on without nodes that may still run them.
     pub(super) unconfirmed: BTreeSet<u32>,
+    /// Wait, and have an image: they go on from it, or it is void.
+    pub(super) with_image: BTreeSet<u32>,
     /// Slurm showed something else of them than before.
     seen: BTreeSet<u32>,
     /// A job that has a place, or had one, changed since shares and orders followed.
@@ -167,6 +169,8 @@ impl JobLists {
         put(&mut self.preempted, id, preempted);
         let is_unconfirmed = life.is_some_and(|life| !life.unconfirmed_nodes().is_empty());
         put(&mut self.unconfirmed, id, is_unconfirmed);
+        let has_image = life.is_some_and(|life| life.image() != LifeImage::None);
+        put(&mut self.with_image, id, pending && has_image);
         self.follow_places(id, placed);
     }
 

@@ -83,6 +83,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.learn_swap(&facts, now);
         self.learn_needs(&facts);
         self.learn_carriable_jobs(&facts);
+        self.learn_complete_images(&facts);
         self.nodes.silent = facts.silent.clone();
         self.learn_unparked_jobs(&facts, now);
         self.nodes.facts = Some(facts);
@@ -122,9 +123,26 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 && let Some(record) = self.ledger.get_mut(id)
             {
                 record.is_carriable = can_be;
+                if can_be {
+                    record.life.note_runs();
+                }
             }
         }
         self.nodes.facts = before;
+    }
+
+    /// Which images are complete. O(jobs of which nodes said so, or that they are parked).
+    fn learn_complete_images(&mut self, facts: &NodeFacts) {
+        for id in &facts.parked {
+            let is_new = |record: &LedgerRecord| {
+                record.life.is_dumping() && !record.life.image().is_complete()
+            };
+            if self.ledger.get(*id).is_some_and(is_new)
+                && let Some(record) = self.ledger.get_mut(*id)
+            {
+                record.life.note_image_complete();
+            }
+        }
     }
 
     /// Jobs that were parked, and are no longer by the report of one of their nodes: Slurm has
@@ -172,6 +190,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             }
         }
         if full {
+            self.follow_void_images(seen);
             self.follow_orphaned(seen, now);
         }
         self.follow(seen, now);
@@ -292,6 +311,10 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Vec<u32> {
         let changes = sync(&mut self.ledger, seen, jobs, &self.config, now);
         self.lists.capacity_freed |= changes.freed;
+        for (id, what) in changes.images {
+            let text = format!("{}: {what}", job_name(id, seen.job(id)));
+            self.slurm.log(LogLevel::Info, &text);
+        }
         self.publisher
             .daily
             .count(changes.new.len(), changes.ended.len());
@@ -319,6 +342,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 let had = had.max(record.virtual_time_by_need());
                 self.planner.histories.ended(record.user, had, now);
             }
+            self.void_image_of_ended(id, &record, outcome);
             if recovers && outcome == JobOutcome::Other {
                 self.publisher.lost.add(id, &record);
             }
@@ -356,12 +380,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         jobs.into_iter().filter_map(catch_up).flatten().collect()
     }
 
-    /// Whether this new job waits and has the id of one that nodes may still run.
+    /// Whether this new job waits and has the id of one that nodes may still run, or whose image is
+    /// not removed yet.
     fn reuses_lost_id(&mut self, id: u32, seen: &Observation) -> bool {
         if !seen.is_pending(id) {
             return false;
         }
         let place = self.publisher.lost.take(id);
+        let place = place.or_else(|| self.place_of_void_image(id));
         let record = self.ledger.get_mut(id).zip(place);
         record.is_some_and(|(record, place)| {
             record.life.set_last_place(place);

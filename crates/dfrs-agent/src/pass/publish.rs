@@ -156,7 +156,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     fn queried_nodes(&self, observation: &Observation) -> BTreeMap<u32, Vec<String>> {
         let mut asked = self.being_parked(observation);
         for (node, jobs) in &self.nodes.former {
-            for job in jobs {
+            for job in jobs.keys() {
                 asked.entry(*job).or_default().push(node.clone());
             }
         }
@@ -218,7 +218,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let pending = job.state == ObservedState::Pending;
         // Slurm shows that itself, and why, if it is Slurm that holds the job.
         if pending && job.held {
-            return None;
+            return self.ledger.get(job.id)?.life.hold_reason(job);
         }
         if self.giving_back.everything || !self.is_managed(job) {
             return self.reason_while_given_back(job, observation);

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use dfrs_proto::conf::{Config, Weighting};
 
 mod arrays;
+mod carried;
 mod cores;
 mod decision_timeout;
 mod devices;

@@ -1,6 +1,6 @@
 //! What each node daemon shall enforce, from what is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use dfrs_proto::conf::Config;
 use dfrs_proto::message::{JobOrder, NodeOrder, Share};
@@ -14,9 +14,20 @@ use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace};
 use crate::slurm::request::memory::MIB;
 
-/// Pending jobs that nodes were ordered to end, by node: they are to report when nothing of them is
-/// left.
-pub type TerminatingJobs = BTreeMap<String, BTreeSet<u32>>;
+/// What is to become of the image of a job that has ended on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftImage {
+    /// There is none.
+    None,
+    /// The job goes on from it: what is left of the job on the node stays stopped.
+    Kept,
+    /// The node removes it.
+    Void,
+}
+
+/// Pending jobs that nodes were ordered to end, and jobs that are over and have left an image, by
+/// node: they are to report when nothing of them is left.
+pub type TerminatingJobs = BTreeMap<String, BTreeMap<u32, LeftImage>>;
 
 /// The desired state of every node that can be reached: the share of each running job there, which
 /// jobs stay frozen, which is all about those of partitions that are given back, and which have
@@ -99,15 +110,10 @@ fn orders_of(
             })
         });
     }
-    for id in former.get(&node.name).into_iter().flatten() {
+    for (id, image) in former.get(&node.name).into_iter().flatten() {
         // A job with this id that has just been started there is the newer one.
         if jobs.iter().all(|job| job.id != *id) {
-            let record = ledger.get(*id);
-            let image = record.is_some_and(|record| record.life.leaves_image());
-            jobs.push(JobOrder {
-                image,
-                ..end_of(*id)
-            });
+            jobs.push(end_of(*id, *image));
         }
     }
     Some(NodeOrder {
@@ -140,10 +146,13 @@ pub fn frozen_on(
         .filter(|order| order.frozen)
 }
 
-/// The node leaves the job alone, and says when it is gone.
-const fn end_of(id: u32) -> JobOrder {
+/// The node leaves the job alone, or keeps it stopped, and says when it is gone.
+#[must_use]
+pub fn end_of(id: u32, image: LeftImage) -> JobOrder {
     JobOrder {
         ended: true,
+        image: image == LeftImage::Kept,
+        void: image == LeftImage::Void,
         ..JobOrder::new(id, Share::ONE)
     }
 }

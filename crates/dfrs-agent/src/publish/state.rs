@@ -38,6 +38,9 @@ pub struct Head {
     /// By how much DFRS's time was ahead of the wall clock.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ahead: Ahead,
+    /// Jobs that are over and may have left an image, and the node that is to remove it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub void_images: BTreeMap<u32, String>,
     /// slurmctld ended in order after this, and kept its own state as well.
     #[serde(default = "in_order")]
     pub in_order: bool,

@@ -17,6 +17,8 @@ pub enum CarryTask {
     Dump,
     /// Let it go on here, without its image.
     Release,
+    /// Remove the image of before this run, or of a job that is over.
+    Discard,
 }
 
 /// A task of one job.
@@ -82,7 +84,7 @@ impl CarryWorker for CarryThreads {
     fn request(&mut self, request: CarryRequest) {
         let thread = match request.1 {
             CarryTask::Inspect => &self.inspections,
-            CarryTask::Dump | CarryTask::Release => &self.images,
+            CarryTask::Dump | CarryTask::Release | CarryTask::Discard => &self.images,
         };
         // Its thread only ends with us.
         let _ = thread.send(request);
@@ -96,8 +98,11 @@ impl CarryWorker for CarryThreads {
 impl ImageSettings {
     fn perform(&self, (job, task): CarryRequest) -> Result<(), String> {
         let policy = SitePolicy::new(&[], &[]);
-        let tree = JobTree::find(job)?;
         let images = || Images::open(&self.directory, self.quota_bytes);
+        if task == CarryTask::Discard {
+            return images()?.remove(job);
+        }
+        let tree = JobTree::find(job)?;
         match task {
             CarryTask::Inspect => {
                 let inspection = inspect(&tree, &policy)?;
@@ -117,7 +122,7 @@ impl ImageSettings {
                 let criu = Criu::new(&self.criu)?;
                 dump(&tree, &images, &criu, &policy, &self.node).map(|_| ())
             }
-            CarryTask::Release => release(&tree, &images()?),
+            CarryTask::Release | CarryTask::Discard => release(&tree, &images()?),
         }
     }
 }

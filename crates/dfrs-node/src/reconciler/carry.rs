@@ -20,6 +20,7 @@ impl Reconciler {
             }
             return job.wants_image();
         }
+        self.report_void(job, false);
         match (job.wants_image(), job.image) {
             (false, JobImage::None) => {
                 self.inspect_when_due(job, now);
@@ -32,6 +33,11 @@ impl Reconciler {
                     self.request_carry(job, CarryTask::Dump);
                     job.image = JobImage::Writing;
                 }
+            }
+            (_, JobImage::Discarding | JobImage::Discarded) => {
+                // Of before this run.
+                job.image = JobImage::None;
+                return job.wants_image();
             }
             (true, JobImage::Complete) => self.publish_image(job),
             (true, JobImage::Failed) => self.report_stuck(job, true),
@@ -49,24 +55,52 @@ impl Reconciler {
 
     /// The image is complete: the job may be taken elsewhere.
     fn publish_image(&mut self, job: &mut NodeJob) {
-        if job.parking == Parking::Parked {
-            return;
-        }
-        let link = self.facts.set_parked(job.id, true);
-        if self.warnings.check(job.subject("link"), link).is_some() {
+        if !job.reported_imaged && self.report_imaged(job, true) {
             log::line(format_args!("{}: its image is complete", log::job(job.id)));
-            job.parking = Parking::Parked;
         }
+    }
+
+    /// Returns whether it is published.
+    fn report_imaged(&mut self, job: &mut NodeJob, is_complete: bool) -> bool {
+        if job.reported_imaged != is_complete {
+            let link = self.facts.set_imaged(job.id, is_complete);
+            if self.warnings.check(job.subject("link"), link).is_some() {
+                job.reported_imaged = is_complete;
+            }
+        }
+        job.reported_imaged == is_complete
     }
 
     /// The job is to go on here: the link first, as it is not to be taken elsewhere then.
     fn release_image(&mut self, job: &mut NodeJob, now: Now) {
-        if job.image_due > now.monotonic {
+        if job.image_due > now.monotonic || !self.report_imaged(job, false) {
             return;
         }
-        self.forget_parked(job);
         self.request_carry(job, CarryTask::Release);
         job.image = JobImage::Releasing;
+    }
+
+    /// A job of which nothing is here is to have no image.
+    pub(super) fn discard_image(&mut self, job: &mut NodeJob, now: Now) {
+        if job.image == JobImage::Discarded {
+            self.report_void(job, true);
+        } else if self.images.is_none() {
+            let text = "it is to be removed: start dfrsd with --images DIRECTORY";
+            self.warnings.note(job.subject("image"), text.to_owned());
+        } else if job.image != JobImage::Discarding && job.image_due <= now.monotonic {
+            self.request_carry(job, CarryTask::Discard);
+            job.image = JobImage::Discarding;
+        }
+    }
+
+    pub(super) fn report_void(&mut self, job: &mut NodeJob, is_void: bool) {
+        if job.reported_void == is_void {
+            return;
+        }
+        let link = self.facts.set_void(job.id, is_void);
+        if self.warnings.check(job.subject("link"), link).is_some() {
+            job.reported_void = is_void;
+        }
     }
 
     fn inspect_when_due(&mut self, job: &mut NodeJob, now: Now) {
@@ -129,6 +163,23 @@ impl Reconciler {
                     job.image_due = now.monotonic + RETRY_INTERVAL;
                 }
             },
+            CarryTask::Discard if job.image == JobImage::Discarding => match result {
+                Ok(()) => {
+                    log::line(format_args!(
+                        "{}: it has no image any more",
+                        log::job(job.id)
+                    ));
+                    job.image = JobImage::Discarded;
+                    job.checked_at = None;
+                }
+                Err(error) => {
+                    self.warnings.note(job.subject("image"), error);
+                    job.image = JobImage::None;
+                    job.image_due = now.monotonic + RETRY_INTERVAL;
+                }
+            },
+            // A restore removes its image itself: until it is over it keeps others from that.
+            CarryTask::Discard => job.is_image_checked = result.is_ok(),
             // Of a run of the job that is over.
             CarryTask::Dump | CarryTask::Release => {}
         }
@@ -147,6 +198,10 @@ impl Reconciler {
                 false => log::line(format_args!("{job_id} cannot be carried: {why}")),
             }
             job.obstacles = why;
+        }
+        // What runs here is the job, and an image is of before.
+        if can_be && job.carry && job.image == JobImage::None && !job.is_image_checked {
+            self.request_carry(job, CarryTask::Discard);
         }
         self.report_carriable(job, can_be && job.carry && !job.has_failed_image);
     }
@@ -173,8 +228,10 @@ impl Reconciler {
     /// The job is no longer here.
     pub(super) fn end_carrying(&mut self, job: &mut NodeJob) {
         self.report_carriable(job, false);
+        self.report_imaged(job, false);
         self.forget_image(job);
         (job.has_failed_image, job.is_inspected) = (false, false);
+        job.is_image_checked = false;
         job.obstacles.clear();
         job.image_due = Duration::ZERO;
         job.inspections = 0;

@@ -93,6 +93,8 @@ struct World {
     /// In orders, jobs may be carried, and their images are wanted.
     carry: bool,
     image: bool,
+    /// In orders, no image of a job that ends is to be left.
+    void: bool,
 }
 
 impl World {
@@ -122,6 +124,7 @@ impl World {
             asked_swap: None,
             carry: false,
             image: false,
+            void: false,
         }
     }
 
@@ -143,6 +146,7 @@ impl World {
             need: self.counted_need,
             carry: self.carry,
             image: self.image,
+            void: self.void,
             ..JobOrder::new(id, Share::clamped(share))
         };
         let node = NodeOrder {

@@ -111,6 +111,7 @@ impl ClusterModel {
                 machine.generation = 0;
             }),
             Act::DiskFull(full) => {
+                self.lost_state = true;
                 self.disk_full = *full;
                 self.try_persist();
             }
@@ -253,10 +254,14 @@ impl ClusterModel {
     }
 
     fn power_off(&mut self, node: u32) {
-        let Some(machine) = self.machines.get_mut(node as usize) else {
+        let Some(machine) = self.machines.get(node as usize) else {
             return;
         };
         let runs: Vec<u64> = machine.runs.iter().copied().collect();
+        for run in &runs {
+            self.leave_image(*run, node);
+        }
+        let machine = &mut self.machines[node as usize];
         machine.switch_off();
         self.check_contact(node);
         let mut touched = vec![node];
@@ -296,6 +301,7 @@ impl ClusterModel {
             self.slurmctld.save_to(&mut self.saved);
         }
         if matches!(act, Act::LoseState(_)) {
+            self.lost_state = true;
             self.kept = State::default();
         }
         // Where it was in memory only.

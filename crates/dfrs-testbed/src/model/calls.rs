@@ -197,6 +197,8 @@ impl ClusterModel {
         let (kept, work) = program.map_or((Span(0), Span(0)), |program| {
             (program.kept, program.submission.work)
         });
+        let image = self.image_to_restore(id);
+        let kept = kept.max(image.unwrap_or_default());
         let uses = program.map_or_else(Vec::new, |program| program.submission.uses.clone());
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
         let done = kept.0 as f64;
@@ -215,6 +217,7 @@ impl ClusterModel {
                 parts,
                 devices,
                 alive,
+                restores: image.is_some(),
                 kept: done,
                 done,
                 work,

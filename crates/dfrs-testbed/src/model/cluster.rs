@@ -6,6 +6,7 @@ use dfrs_core::{Span, Time};
 
 use super::devices::each_device;
 use super::events::{EventQueue, ModelEvent};
+use super::images::ModelImages;
 use super::machine::ModelNode;
 use super::messages::ModelDelivery;
 use super::ports::HeldMemory;
@@ -55,6 +56,10 @@ pub struct ClusterModel {
     pub(super) open: usize,
     pub(super) runs: BTreeMap<u64, ModelRun>,
     pub(super) launched: u64,
+    /// Complete images whose processes are gone.
+    pub(super) images: ModelImages,
+    /// DFRS's state is lost, or was not kept for a while.
+    pub(super) lost_state: bool,
     /// The way to the nodes.
     pub(super) delivery: ModelDelivery,
     /// Partitions that DFRS schedules now: Slurm's backfill leaves them alone.

@@ -20,6 +20,7 @@ impl ClusterModel {
         if !std::mem::replace(&mut machine.expires, true) {
             self.after(time_to_live, ModelEvent::Expires(node));
         }
+        self.discard_void_images(node);
         if is_news {
             self.freeze(node);
             self.rate(&[node]);
@@ -62,6 +63,8 @@ impl ClusterModel {
         match (fact, numbers.as_slice()) {
             ("parked", [job]) => self.is_parked_on(*job, node),
             ("stuck", [job]) => self.is_stuck_on(*job, node),
+            ("imaged", [job]) => self.says_imaged(*job, node),
+            ("void", [job]) => self.says_void(*job, node),
             ("carry", [job]) => self.says_carriable(*job, node),
             ("swap", []) => self.settings.swap_mib > 0,
             ("swap", [eighths]) => u32::from(self.eighths(node)) >= *eighths,

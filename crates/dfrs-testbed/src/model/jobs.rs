@@ -113,6 +113,7 @@ impl ClusterModel {
 
     /// The last process of a run is gone on a node.
     pub(super) fn gone(&mut self, id: u64, node: u32) {
+        self.leave_image(id, node);
         let Some(run) = self.runs.get_mut(&id) else {
             return;
         };
@@ -121,6 +122,7 @@ impl ClusterModel {
         let machine = &mut self.machines[node as usize];
         machine.runs.remove(&id);
         machine.frozen.remove(&job);
+        self.discard_void_images(node);
         self.freeze(node);
         self.rate(&[node]);
         self.epilog(job, id);
@@ -217,9 +219,9 @@ impl ClusterModel {
         run.ends = true;
         let nodes: Vec<u32> = run.alive.iter().copied().collect();
         let job = run.job;
+        let imaged = nodes.iter().any(|node| self.has_image_on(job, *node));
         let parked = nodes.iter().filter(|node| self.is_parked_on(job, **node));
-        let imaged = parked.clone().any(|node| self.has_image_on(job, *node));
-        let parked = parked.filter(|_| !imaged).copied().collect();
+        let parked = parked.copied().collect();
         if let Some(run) = self.runs.get_mut(&id) {
             run.imaged_at_end |= imaged;
             run.parked_at_end = parked;

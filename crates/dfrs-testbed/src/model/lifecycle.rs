@@ -29,6 +29,8 @@ impl ClusterModel {
         run.counted = self.now;
         let (job, label) = (run.job, run.label);
         let nodes: Vec<u32> = run.parts.iter().map(|part| part.0).collect();
+        let begun = run.clone();
+        self.restore_image(&begun);
         if let Some(program) = self.programs.get_mut(&label) {
             program.launches += 1;
             program.first_launch_us.get_or_insert(self.now.0);

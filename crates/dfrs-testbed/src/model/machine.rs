@@ -85,8 +85,10 @@ impl ModelNode {
     /// nothing else is frozen.
     pub(super) fn to_freeze(&self) -> BTreeSet<u32> {
         // What ends with its image is not thawed before.
-        let stays =
-            |order: &JobOrder| order.ended && order.image && self.frozen.contains_key(&order.id);
+        let stays = |order: &JobOrder| {
+            let keeps = order.ended && (order.image || order.void);
+            keeps && self.frozen.contains_key(&order.id)
+        };
         let orders = self.orders.values();
         let orders = orders.filter(|order| order.frozen || stays(order));
         let is_due = |job: &u32| !self.expired || self.frozen.contains_key(job);

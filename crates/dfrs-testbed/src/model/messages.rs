@@ -262,6 +262,8 @@ impl ClusterModel {
                     message.open.insert(node);
                 } else if !self.publishes(node, address) {
                     message.failed.push(machine.name.clone());
+                } else if let Some(job) = carried_job(address) {
+                    self.discard_old_image(job, node);
                 }
             }
         }
@@ -331,6 +333,15 @@ impl ClusterModel {
             machine.in_touch = false;
         }
     }
+}
+
+/// The job about which a query is whether it can be carried.
+fn carried_job(address: &str) -> Option<u32> {
+    let (_, name) = address.rsplit_once('/')?;
+    name.strip_prefix("carry.")?
+        .strip_suffix(".sock")?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ pub(super) struct ModelRun {
     pub(super) parked_at_end: BTreeSet<u32>,
     /// Its image was complete then.
     pub(super) imaged_at_end: bool,
+    /// It goes on from an image.
+    pub(super) restores: bool,
     /// MiB in swap, by node, of processes that were thawed and are still stopped.
     pub(super) cold_mib: BTreeMap<u32, u64>,
     /// MiB of swap, by node, that it still has since it was parked there last.
@@ -192,11 +194,8 @@ impl ClusterModel {
         run.count(self.now);
         if let Some(program) = self.programs.get_mut(&run.label) {
             #[expect(clippy::cast_possible_truncation, reason = "below the work, an i64")]
-            let (worked, done) = ((run.done - run.kept) as i64, run.done as i64);
+            let worked = (run.done - run.kept) as i64;
             program.worked = Span(program.worked.0 + worked);
-            if run.imaged_at_end {
-                program.kept = program.kept.max(Span(done.min(run.work.0)));
-            }
         }
     }
 
@@ -268,6 +267,10 @@ impl ClusterModel {
             let Some(run) = run.filter(|run| thawed.contains(&run.job)) else {
                 continue;
             };
+            if std::mem::take(&mut run.imaged_at_end) && !self.lost_state {
+                let fault = format!("job {} ends with its image, and is let go on", run.job);
+                self.faults.push(fault);
+            }
             if run.stopped {
                 *run.cold_mib.entry(node).or_default() += amounts[&run.job];
             } else {
@@ -292,7 +295,7 @@ impl ClusterModel {
             return false;
         };
         if frozen.image.is_some() {
-            return self.has_image(frozen);
+            return false;
         }
         let speed = self.settings.swap_mib_per_second;
         let swap = self.swap_for_parked(machine, node);

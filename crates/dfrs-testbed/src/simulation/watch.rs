@@ -66,6 +66,8 @@ pub(super) struct Watch {
     reasons: ReasonRule,
     /// Until then orders get lost.
     lossy: Time,
+    /// Something happened after which images of jobs that are over may be left.
+    may_leave_images: bool,
     /// Everything that was done and logged, if it is wanted.
     pub(super) transcript: Option<Vec<(Time, String)>>,
 }
@@ -91,6 +93,14 @@ impl Watch {
             self.resumed.clear();
             self.reasons.forget();
         }
+        self.may_leave_images |= matches!(
+            act,
+            Act::Kill(_)
+                | Act::LoseState(_)
+                | Act::DiskFull(_)
+                | Act::Configure(_)
+                | Act::MoveClock(_)
+        );
         // By DFRS's time it is long ago then.
         if matches!(act, Act::MoveClock(by) if *by > 0) {
             self.resumed.clear();
@@ -406,6 +416,14 @@ impl Watch {
                 "no job stays frozen",
                 format!("job {id} is over and frozen"),
             ));
+        }
+        if let Some(id) = model
+            .left_images()
+            .first()
+            .filter(|_| !self.may_leave_images)
+        {
+            let what = format!("job {id} is over, and its image is left");
+            return Err(("images of jobs that are over are removed", what));
         }
         if driver.is_shadow_configured() && !driver.is_shadow() {
             let what = "what was parked is given back, and shadow mode has not begun".to_owned();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
+use super::image::LifeImage;
 use super::journal::{JournalPlace, JournalState};
 use super::leaving::Next;
 use super::phase::{LifePhase, Phase};
@@ -70,8 +71,13 @@ impl Phase for Dumping {
                 ObservedState::Suspended => Some(LifeTransition::to(suspended(context))),
                 ObservedState::Running | ObservedState::Ended => None,
             },
-            LifeEvent::Did(LifeStep::Requeue, StepResult::Done) => Some(self.leaves()),
-            LifeEvent::Did(_, StepResult::Refused) => Some(LifeTransition::runs_on()),
+            LifeEvent::Did(LifeStep::Requeue, StepResult::Done) => {
+                Some(leaves(self.next.clone(), context).with_image(LifeImage::Complete))
+            }
+            // Its node removes the image and lets it go on.
+            LifeEvent::Did(_, StepResult::Refused) => {
+                Some(LifeTransition::runs_on().with_image(LifeImage::Begun))
+            }
             // It cost the job time all the same.
             LifeEvent::Did(LifeStep::Abandon(_), _) => {
                 Some(LifeTransition::to(LifePhase::Running).moved().not_parked())
@@ -117,11 +123,19 @@ fn timeout(context: &JobContext) -> Span {
     context.config.park_timeout + Span(memory.saturating_mul(PER_MEBIBYTE.0))
 }
 
-impl Dumping {
-    fn leaves(&self) -> LifeTransition {
-        LifeTransition::to(LifePhase::Requeued(Requeued {
-            has_image: true,
-            ..Requeued::new(self.next.clone())
-        }))
-    }
+/// It is back in the queue, and its image is complete.
+pub(super) fn leaves(next: Next, context: &JobContext) -> LifeTransition {
+    LifeTransition::to(LifePhase::Requeued(Requeued {
+        has_image: true,
+        ..Requeued::new(next, context.now)
+    }))
+}
+
+/// slurmctld has forgotten that the job was requeued with its image complete, and shows its last
+/// run. What is left of that stays stopped, and the requeue is repeated.
+pub(super) fn requeue_forgotten(next: Next, context: &JobContext) -> Option<LifeTransition> {
+    let is_forgotten = context.job.state == ObservedState::Running && context.image.is_complete();
+    let since = context.now;
+    let dumping = || LifePhase::Dumping(Dumping { next, since });
+    is_forgotten.then(|| LifeTransition::repeat(dumping(), "had been requeued"))
 }

@@ -60,7 +60,7 @@ impl Life {
     }
 
     fn becomes_requeued(&mut self, next: Next, now: Time) {
-        self.phase = LifePhase::Requeued(Requeued::new(next));
+        self.phase = LifePhase::Requeued(Requeued::new(next, now));
         super::pauses::follow(&mut self.pauses, &self.phase, now);
     }
 

@@ -3,6 +3,7 @@
 use dfrs_core::{Action, Mobility, Time};
 use dfrs_proto::conf::Config;
 
+use super::image::LifeImage;
 use super::step::{LifeStep, StepResult};
 use crate::job::mobility::{carried_or_parked, mobility};
 use crate::job::placement::NamedPlacement;
@@ -43,6 +44,8 @@ pub struct JobContext<'a> {
     pub now: Time,
     /// Whether its node says that it can be carried.
     pub is_carriable: bool,
+    /// What is known of its image.
+    pub image: LifeImage,
 }
 
 impl<'a> JobContext<'a> {
@@ -60,6 +63,7 @@ impl<'a> JobContext<'a> {
             config,
             now,
             is_carriable: false,
+            image: LifeImage::None,
         }
     }
 

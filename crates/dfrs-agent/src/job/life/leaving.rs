@@ -150,7 +150,7 @@ impl Phase for Warned {
         match event {
             // It ended by itself and was requeued, as its warning requests.
             LifeEvent::Seen if context.job.state == ObservedState::Pending => {
-                Some(leaves(&self.next))
+                Some(leaves(&self.next, context))
             }
             _ => on(&self.next, event, context),
         }
@@ -174,7 +174,7 @@ fn on(next: &Next, event: &LifeEvent, context: &JobContext) -> Option<LifeTransi
     match event {
         LifeEvent::Seen => (context.job.state == ObservedState::Suspended)
             .then(|| LifeTransition::to(suspended(context))),
-        LifeEvent::Did(LifeStep::Requeue, StepResult::Done) => Some(leaves(next)),
+        LifeEvent::Did(LifeStep::Requeue, StepResult::Done) => Some(leaves(next, context)),
         LifeEvent::Did(_, StepResult::Refused) => Some(LifeTransition::runs_on()),
         LifeEvent::Forgotten { was_requeued } => {
             return_forgotten(context).or_else(|| start_forgotten(*was_requeued, context))
@@ -184,8 +184,9 @@ fn on(next: &Next, event: &LifeEvent, context: &JobContext) -> Option<LifeTransi
     }
 }
 
-fn leaves(next: &Next) -> LifeTransition {
-    LifeTransition::to(LifePhase::Requeued(Requeued::new(next.clone())))
+fn leaves(next: &Next, context: &JobContext) -> LifeTransition {
+    let requeued = Requeued::new(next.clone(), context.now);
+    LifeTransition::to(LifePhase::Requeued(requeued))
 }
 
 /// The notice that the user requested with `--signal=…@seconds`, within the site's limit.

@@ -3,6 +3,7 @@
 use dfrs_core::{Blocked, Time};
 
 use super::Life;
+use super::image::LifeImage;
 use crate::clock::to_the_minute;
 use crate::slurm::devices::text_of;
 use crate::slurm::observation::Observation;
@@ -11,6 +12,8 @@ use crate::slurm::request::memory::memory_request;
 
 /// More nodes than this are not named: the reason is one column of squeue.
 const MAX_NAMED: usize = 4;
+/// What a job without an image waits after.
+pub(super) const AFTER_CHECKPOINT: &str = "paused after its checkpoint";
 const SUSPENDED: &str = "DFRS: suspended by an operator; 'scontrol resume' resumes it";
 
 /// What is known of why a job waits.
@@ -18,6 +21,7 @@ pub(super) struct WaitFacts<'a> {
     /// What the last decision said.
     pub(super) blocked: Option<Blocked>,
     job: &'a ObservedJob,
+    image: LifeImage,
     insists_until: Option<Time>,
     observation: &'a Observation,
 }
@@ -33,6 +37,11 @@ impl<'a> WaitFacts<'a> {
             (Some(why), _) => phrase(job, why, observation),
             (None, _) => "waits for the next decision".to_owned(),
         }
+    }
+
+    /// What it goes on from, in words.
+    pub(super) fn how_paused(&self) -> &'static str {
+        how_paused(self.image)
     }
 
     /// A node of the job's that takes nothing new; none if another one is down.
@@ -68,8 +77,21 @@ impl Life {
         self.phase.rules().reason(&WaitFacts {
             blocked,
             job,
+            image: self.image,
             insists_until,
             observation,
+        })
+    }
+
+    /// Why Slurm holds this pending job, if it does as its image was not restored; `None`: for
+    /// other reasons.
+    #[must_use]
+    pub fn hold_reason(&self, job: &ObservedJob) -> Option<String> {
+        let (id, place) = (job.id, &self.last_place);
+        (self.image == LifeImage::NotRestored).then(|| {
+            format!(
+                "DFRS: its image could not be restored on {place}, see dfrsd's log there; it is kept, and 'scontrol release {id}' restores it again"
+            )
         })
     }
 
@@ -85,6 +107,15 @@ impl Life {
             0 => first.to_owned(),
             others => format!("{first} and {others} more"),
         })
+    }
+}
+
+/// What a paused job goes on from, in words.
+pub(super) const fn how_paused(image: LifeImage) -> &'static str {
+    if image.is_complete() {
+        "paused with its image"
+    } else {
+        AFTER_CHECKPOINT
     }
 }
 

@@ -1,19 +1,23 @@
 //! Requeued: back in Slurm's queue while its last processes end, by DFRS's doing or because it lost
 //! its place. When they are gone it waits, restarts, or starts where it was to move.
 
-use dfrs_core::{JobState, Mobility};
+use dfrs_core::{JobState, Mobility, Time};
 use serde::{Deserialize, Serialize};
 
+use super::dumping::{leaves, requeue_forgotten};
 use super::event::{JobContext, LifeEvent};
+use super::image::LifeImage;
 use super::journal::{JournalPlace, JournalState};
 use super::leaving::Next;
 use super::phase::{LifePhase, Phase};
 use super::reason::WaitFacts;
 use super::starting::Starting;
-use super::step::{LifeStep, ParkStatus, StepResult};
+use super::step::{LifeStep, ParkStatus, ROOM_TIMEOUT, StepResult, has_passed};
 use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::waiting::taken_by_others;
+use crate::is_default;
+use crate::job::placement::NamedPlacement;
 use crate::slurm::records::{ObservedJob, ObservedState};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +29,14 @@ pub(super) struct Requeued {
     /// Its node has its image: until its last process is gone, it stays stopped there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_image: bool,
+    /// Since when.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) since: Time,
 }
+
+/// Why the removal of its image is not waited for any longer.
+const NOT_REMOVED: &str =
+    "timeout: dfrsd there did not confirm it; if the image is complete, the job goes on from it";
 
 impl Phase for Requeued {
     fn traits(&self) -> &'static PhaseTraits {
@@ -38,8 +49,15 @@ impl Phase for Requeued {
         }
     }
 
-    fn next_step(&self, _: &JobContext, _: ParkStatus) -> Option<LifeStep> {
-        self.gone.then_some(LifeStep::ClearBeginTime)
+    fn next_step(&self, context: &JobContext, on_node: ParkStatus) -> Option<LifeStep> {
+        if !self.gone {
+            None
+        } else if !context.image.is_void() || on_node == ParkStatus::Parked {
+            Some(LifeStep::ClearBeginTime)
+        } else {
+            has_passed(self.since, ROOM_TIMEOUT, context.now)
+                .then_some(LifeStep::Abandon(NOT_REMOVED))
+        }
     }
 
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
@@ -48,12 +66,16 @@ impl Phase for Requeued {
             LifeEvent::Did(LifeStep::ClearBeginTime, StepResult::Done) => {
                 Some(self.arrives(context))
             }
+            LifeEvent::Did(LifeStep::Abandon(_), _) => {
+                Some(LifeTransition::default().with_image(LifeImage::None))
+            }
             LifeEvent::Did(_, StepResult::Refused) => Some(LifeTransition::same_step_later()),
-            LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Waiting)),
-            LifeEvent::Planned(_)
-            | LifeEvent::Did(..)
-            | LifeEvent::NotParked
-            | LifeEvent::Forgotten { .. } => None,
+            LifeEvent::Forgotten { .. } => requeue_forgotten(self.next.clone(), context),
+            // Until its processes are gone its node has to keep them stopped.
+            LifeEvent::HandedBack => {
+                (!self.has_image).then(|| LifeTransition::to(LifePhase::Waiting))
+            }
+            LifeEvent::Planned(_) | LifeEvent::Did(..) | LifeEvent::NotParked => None,
         }
     }
 
@@ -78,6 +100,10 @@ impl Phase for Requeued {
         Some(text.to_owned())
     }
 
+    fn under_way_text(&self, last_place: &NamedPlacement) -> String {
+        format!("removal of its image on {last_place}")
+    }
+
     fn after_leaving(&self) -> Option<&Next> {
         Some(&self.next)
     }
@@ -89,11 +115,12 @@ impl Phase for Requeued {
 
 impl Requeued {
     /// Just now, without an image.
-    pub(super) const fn new(next: Next) -> Self {
+    pub(super) const fn new(next: Next, now: Time) -> Self {
         Self {
             next,
             gone: false,
             has_image: false,
+            since: now,
         }
     }
 
@@ -104,15 +131,16 @@ impl Requeued {
                     next: self.next.clone(),
                     gone: true,
                     has_image: false,
+                    since: self.since,
                 })))
             }
             _ => taken_by_others(context),
         }
     }
 
-    /// It waits, or it goes where it was to move.
+    /// It waits, or it goes where it was to move. An image that was void is removed.
     fn arrives(&self, context: &JobContext) -> LifeTransition {
-        match &self.next {
+        let turn = match &self.next {
             Next::Pause => LifeTransition::to(LifePhase::Paused).moved(),
             Next::Restart => LifeTransition::to(LifePhase::Waiting).begins_again(),
             Next::Move(placement) => LifeTransition::to(LifePhase::Starting(Starting {
@@ -121,19 +149,37 @@ impl Requeued {
                 resumes: true,
             }))
             .moved(),
+        };
+        if context.image.is_void() {
+            turn.with_image(LifeImage::None)
+        } else {
+            turn
         }
     }
 }
 
 /// The job is back in the queue without DFRS's doing: requeued by others, or its node failed.
 pub(super) fn lost(context: &JobContext) -> LifeTransition {
-    // An image of a job that is carried is complete only when DFRS requeues it.
-    let next = if context.mobility() == Mobility::Checkpoint {
-        Next::Pause
+    let mut turn = if context.image.is_complete() {
+        leaves(Next::Pause, context)
     } else {
-        Next::Restart
+        let next = if context.mobility() == Mobility::Checkpoint {
+            Next::Pause
+        } else {
+            Next::Restart
+        };
+        LifeTransition::to(LifePhase::Requeued(Requeued::new(next, context.now)))
     };
-    LifeTransition::to(LifePhase::Requeued(Requeued::new(next))).orphaned(!context.job.completing)
+    turn.effects.image = match context.image {
+        LifeImage::None => None,
+        LifeImage::Begun => {
+            Some("was requeued by others, or lost its node, and restarts: its image is removed")
+        }
+        LifeImage::Complete | LifeImage::NotRestored => {
+            Some("was requeued by others, or lost its node: it goes on from its image")
+        }
+    };
+    turn.orphaned(!context.job.completing)
 }
 
 /// slurmctld has forgotten that the job it shows as pending had started: its nodes run it, and are

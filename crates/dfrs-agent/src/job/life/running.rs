@@ -5,6 +5,7 @@ use dfrs_core::{Action, JobState, Mobility};
 use super::dumping::Dumping;
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
+use super::image::LifeImage;
 use super::journal::{JournalPlace, JournalState};
 use super::leaving::{LeavingPhase, Next};
 use super::parking::ParkingPhase;
@@ -38,9 +39,9 @@ impl Phase for RunningPhase {
 
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
-            LifeEvent::Planned(action) => give_up_place(action, context).map(LifeTransition::to),
+            LifeEvent::Planned(action) => give_up_place(action, context),
             LifeEvent::Seen => match context.job.state {
-                ObservedState::Pending => Some(lost(context).freed()),
+                ObservedState::Pending => Some(run_lost(context).freed()),
                 ObservedState::Suspended => Some(LifeTransition::to(suspended(context)).freed()),
                 ObservedState::Running | ObservedState::Ended => None,
             },
@@ -65,18 +66,31 @@ impl Phase for RunningPhase {
     }
 }
 
-fn dumping(next: Next, context: &JobContext) -> LifePhase {
+/// Its run is over without DFRS's doing: one that was to go on from its image, perhaps before it
+/// did.
+fn run_lost(context: &JobContext) -> LifeTransition {
+    let turn = lost(context);
+    if !context.image.is_complete() {
+        return turn;
+    }
+    let mut turn = turn.with_image(LifeImage::NotRestored);
+    turn.effects.image =
+        Some("its run ended before it went on from its image, which is kept for the next one");
+    turn
+}
+
+fn dumping(next: Next, context: &JobContext) -> LifeTransition {
     let since = context.now;
-    LifePhase::Dumping(Dumping { next, since })
+    LifeTransition::to(LifePhase::Dumping(Dumping { next, since })).with_image(LifeImage::Begun)
 }
 
 /// How a running job gives up its place for `action`: as its mobility says.
-fn give_up_place(action: &Action, context: &JobContext) -> Option<LifePhase> {
-    let leaving = |next| LifePhase::Leaving(LeavingPhase { next });
+fn give_up_place(action: &Action, context: &JobContext) -> Option<LifeTransition> {
+    let leaving = |next| LifeTransition::to(LifePhase::Leaving(LeavingPhase { next }));
     match (action, context.mobility()) {
-        (Action::Pause(_), Mobility::Park) => {
-            Some(LifePhase::Parking(ParkingPhase::begins(context)))
-        }
+        (Action::Pause(_), Mobility::Park) => Some(LifeTransition::to(LifePhase::Parking(
+            ParkingPhase::begins(context),
+        ))),
         (Action::Pause(_), Mobility::Carry) => Some(dumping(Next::Pause, context)),
         (Action::Migrate(_, mapping), Mobility::Carry) => {
             let placement = NamedPlacement::from_mapping(mapping, context.observation);

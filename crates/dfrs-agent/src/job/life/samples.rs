@@ -55,7 +55,7 @@ pub(crate) fn moving(placement: NamedPlacement) -> Life {
 }
 
 fn requeued(next: Next) -> Life {
-    in_phase(LifePhase::Requeued(Requeued::new(next)))
+    in_phase(LifePhase::Requeued(Requeued::new(next, Time(0))))
 }
 
 /// Is to start, and has been since the beginning of time.

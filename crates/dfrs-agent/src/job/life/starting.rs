@@ -4,8 +4,11 @@
 use dfrs_core::{JobState, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::dumping::requeue_forgotten;
 use super::event::{JobContext, LifeEvent};
+use super::image::LifeImage;
 use super::journal::{JournalPlace, JournalState};
+use super::leaving::Next;
 use super::phase::{LifePhase, Phase};
 use super::planned;
 use super::reason::WaitFacts;
@@ -56,7 +59,10 @@ impl Phase for Starting {
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match event {
             LifeEvent::Seen => taken_by_others(context),
-            LifeEvent::Did(step, answer) => self.did(step, answer),
+            LifeEvent::Did(step, answer) => self.did(step, answer, context),
+            LifeEvent::Forgotten { .. } if context.job.state == ObservedState::Running => {
+                requeue_forgotten(Next::Move(self.placement.clone()), context)
+            }
             LifeEvent::Forgotten { was_requeued } => {
                 let turn = start_forgotten(*was_requeued, context)?;
                 Some(LifeTransition {
@@ -97,9 +103,20 @@ impl Phase for Starting {
 }
 
 impl Starting {
-    fn did(&self, step: &LifeStep, answer: &StepResult) -> Option<LifeTransition> {
+    fn did(
+        &self,
+        step: &LifeStep,
+        answer: &StepResult,
+        context: &JobContext,
+    ) -> Option<LifeTransition> {
         match (step, answer) {
-            (LifeStep::Start(_), StepResult::Done) => Some(LifeTransition::to(LifePhase::Running)),
+            (LifeStep::Start(_), StepResult::Done) => {
+                let image = context.image.is_complete().then_some(LifeImage::Complete);
+                Some(LifeTransition {
+                    image,
+                    ..LifeTransition::to(LifePhase::Running)
+                })
+            }
             (LifeStep::Start(_), StepResult::NotEligible) => Some(self.waits_again()),
             (LifeStep::Start(_), StepResult::Refused) => {
                 Some(self.waits_again().after(START_AGAIN_AFTER))

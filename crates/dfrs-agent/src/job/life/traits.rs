@@ -2,6 +2,7 @@
 //! follows from it here: a new phase needs no line in what asks.
 
 use super::Life;
+use super::reason::how_paused;
 use crate::slurm::records::{ObservedJob, ObservedPlace};
 
 /// What a phase is like, whatever job is in it.
@@ -83,7 +84,11 @@ impl Life {
     /// Where it is on its way, for people.
     #[must_use]
     pub fn phase_name(&self) -> &'static str {
-        self.traits().name
+        if self.is_paused() {
+            how_paused(self.image)
+        } else {
+            self.traits().name
+        }
     }
 
     /// Whether something is under way: the core plans around such a job.
@@ -180,10 +185,10 @@ impl Life {
     }
 
     /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its
-    /// way there.
+    /// way there, or its node has to keep it stopped until its image is all that is left of it.
     #[must_use]
     pub fn depends_on_dfrs(&self) -> bool {
-        self.traits().freezing != Freezing::Never
+        self.traits().freezing != Freezing::Never || self.leaves_image()
     }
 
     /// Whether the job has the place that Slurm says, and uses it.

@@ -2,6 +2,7 @@
 
 use dfrs_core::Span;
 
+use super::image::LifeImage;
 use super::phase::LifePhase;
 use crate::job::placement::NamedPlacement;
 
@@ -25,6 +26,8 @@ pub struct Effects {
     pub begins_again: bool,
     /// What Slurm has forgotten of it, for the log: "the job …".
     pub forgotten: Option<&'static str>,
+    /// What becomes of its image, for the log: "JobId=…: …".
+    pub image: Option<&'static str>,
 }
 
 /// What follows from an event.
@@ -44,6 +47,8 @@ pub(super) struct LifeTransition {
     pub(super) is_not_parked: bool,
     /// Where the job was, for all that the ledger knows.
     pub(super) last_place: Option<NamedPlacement>,
+    /// What is known of its image from now on.
+    pub(super) image: Option<LifeImage>,
     pub(super) effects: Effects,
 }
 
@@ -71,6 +76,11 @@ impl LifeTransition {
         let mut turn = Self::to(phase);
         turn.effects.forgotten = Some(what);
         turn
+    }
+
+    pub(super) fn with_image(mut self, image: LifeImage) -> Self {
+        self.image = Some(image);
+        self
     }
 
     pub(super) fn after(mut self, pause: Span) -> Self {

@@ -2,11 +2,13 @@
 
 use dfrs_core::{Action, JobState, Mapping};
 
+use super::dumping::requeue_forgotten;
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
 use super::journal::{JournalPlace, JournalState};
+use super::leaving::Next;
 use super::phase::{LifePhase, Phase};
-use super::reason::WaitFacts;
+use super::reason::{AFTER_CHECKPOINT, WaitFacts};
 use super::starting::Starting;
 use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
@@ -55,7 +57,7 @@ pub(super) struct PausedPhase;
 impl Phase for PausedPhase {
     fn traits(&self) -> &'static PhaseTraits {
         &PhaseTraits {
-            name: "paused after its checkpoint",
+            name: AFTER_CHECKPOINT,
             course: PhaseCourse::Settled,
             place: PhasePlace::Queue,
             freezing: Freezing::Never,
@@ -67,6 +69,7 @@ impl Phase for PausedPhase {
         match event {
             LifeEvent::Planned(Action::Resume(_, mapping)) => Some(starts(mapping, true, context)),
             LifeEvent::Seen => taken_by_others(context),
+            LifeEvent::Forgotten { .. } => requeue_forgotten(Next::Pause, context),
             _ => None,
         }
     }
@@ -80,8 +83,8 @@ impl Phase for PausedPhase {
     }
 
     fn reason(&self, waits: &WaitFacts) -> Option<String> {
-        let why = waits.why();
-        Some(format!("DFRS: paused after its checkpoint; {why}"))
+        let (how, why) = (waits.how_paused(), waits.why());
+        Some(format!("DFRS: {how}; {why}"))
     }
 }
 

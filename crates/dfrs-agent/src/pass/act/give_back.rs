@@ -10,7 +10,7 @@ use crate::daemons::{Daemons, OrderChanges};
 use crate::job::life::{JobContext, LifeEvent};
 use crate::panics::caught;
 use crate::pass::Agent;
-use crate::publish::node_orders::{frozen_on, state_of};
+use crate::publish::node_orders::{LeftImage, end_of, frozen_on, state_of};
 use crate::slurm::job_name::job_name;
 use crate::slurm::observation::Observation;
 use crate::slurm::port::{LogLevel, Slurm, SlurmError};
@@ -146,7 +146,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         done.is_ok()
     }
 
-    /// No caps, and only what is parked is frozen.
+    /// No caps, and only what is parked is frozen, or stays stopped as its image goes on elsewhere.
     fn last_orders(&mut self, seen: &Observation) -> BTreeMap<String, NodeOrder> {
         let mut orders = BTreeMap::new();
         for (position, node) in seen.nodes().iter().enumerate() {
@@ -159,6 +159,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 jobs.extend(frozen.flatten());
             }
             orders.insert(node.name.clone(), state_of(node, jobs));
+        }
+        for (node, id) in self.kept_by_images(seen) {
+            let orders = orders.get_mut(&node);
+            orders
+                .into_iter()
+                .for_each(|orders| orders.jobs.push(end_of(id, LeftImage::Kept)));
         }
         orders
     }

@@ -150,7 +150,14 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Notes whether this job depends on DFRS to come back: its nodes have to acknowledge that.
     pub(in crate::pass) fn note_coming(&mut self, job: &ObservedJob, now: Time) {
         if self.depends_on_dfrs(job.id) && self.giving_back.partitions.note_coming(job.id, now) {
-            self.log_about(LogLevel::Info, job, "resumes, as DFRS had parked it");
+            let is_carried = self.ledger.get(job.id);
+            let is_carried = is_carried.is_some_and(|record| record.life.leaves_image());
+            let text = if is_carried {
+                "its image is complete; it stays stopped on its last node until it has ended there"
+            } else {
+                "resumes, as DFRS had parked it"
+            };
+            self.log_about(LogLevel::Info, job, text);
             let why = "DFRS no longer schedules its partition";
             self.expect(job.id, Expected::Place, why);
         }

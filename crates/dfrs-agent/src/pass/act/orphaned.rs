@@ -9,9 +9,9 @@ use dfrs_core::{Span, Time};
 
 use crate::changes::ChangeEntry;
 use crate::daemons::Daemons;
-use crate::job::life::UNTIL_ENDED;
+use crate::job::life::{LifeImage, UNTIL_ENDED};
 use crate::pass::Agent;
-use crate::publish::node_orders::TerminatingJobs;
+use crate::publish::node_orders::{LeftImage, TerminatingJobs};
 use crate::slurm::observation::Observation;
 use crate::slurm::port::Slurm;
 
@@ -116,21 +116,23 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Follows which nodes are to be queried whether anything is left of which job. Returns whether
-    /// that changed. O(orphaned jobs, and their nodes).
+    /// that changed. O(orphaned jobs and those with images, and their nodes).
     pub(in crate::pass) fn follow_former(&mut self, seen: &Observation) -> bool {
         let mut former = TerminatingJobs::default();
-        for id in self.nodes.orphaned.waiting.keys() {
+        let orphaned = self.nodes.orphaned.waiting.keys();
+        for id in orphaned.chain(&self.lists.with_image) {
+            let image = self.image_left(*id);
             for node in self.nodes_to_query(*id, seen) {
-                former.entry(node.to_owned()).or_default().insert(*id);
+                former
+                    .entry(node.to_owned())
+                    .or_default()
+                    .insert(*id, image);
             }
         }
-        // Those that are carried end there, too, and are not to run before they have.
-        for id in self.lists.steps() {
-            let record = self.ledger.get(id);
-            if record.is_some_and(|record| record.life.leaves_image()) {
-                for node in self.nodes_to_query(id, seen) {
-                    former.entry(node.to_owned()).or_default().insert(id);
-                }
+        for (id, node) in &self.nodes.void_images {
+            if seen.node(node).is_some_and(|node| !node.down) {
+                let jobs = former.entry(node.clone()).or_default();
+                jobs.insert(*id, LeftImage::Void);
             }
         }
         if former == self.nodes.former {
@@ -143,6 +145,28 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         let nodes = nodes.map(|node| ChangeEntry::NodeUse(node.index));
         self.lists.changes.extend(nodes);
         true
+    }
+
+    /// What is to become of the image of a pending job.
+    fn image_left(&self, id: u32) -> LeftImage {
+        let image = self.ledger.get(id).map(|record| record.life.image());
+        match image.unwrap_or_default() {
+            LifeImage::None => LeftImage::None,
+            LifeImage::Begun => LeftImage::Void,
+            LifeImage::Complete | LifeImage::NotRestored => LeftImage::Kept,
+        }
+    }
+
+    /// Pending jobs that go on from their images, and the nodes that keep what is left of them
+    /// there stopped. O(jobs that wait with images).
+    pub(in crate::pass) fn kept_by_images(&self, seen: &Observation) -> Vec<(String, u32)> {
+        let waiting = self.lists.with_image.iter().copied();
+        let kept = waiting.filter(|id| self.image_left(*id) == LeftImage::Kept);
+        let on_nodes = kept.flat_map(|id| {
+            let nodes = self.nodes_to_query(id, seen);
+            nodes.map(move |node| (node.to_owned(), id))
+        });
+        on_nodes.collect()
     }
 
     /// Keeps jobs off nodes without which they went on, until these are back and have had the time

@@ -98,6 +98,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             journal: self.config.journal.clone(),
             experience: self.planner.planned.experience().clone(),
             ahead: self.looks.ahead,
+            void_images: self.nodes.void_images.clone(),
             in_order,
         };
         if self.publisher.saved.head.as_ref() != Some(&head) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dfrs_core::Need;
+use dfrs_proto::message::JobOrder;
 
 use super::send_queue::Answers;
 use super::swap::LearnedSwap;
@@ -19,6 +20,8 @@ pub struct DeliveryFacts {
     number: u64,
     orders: BTreeMap<String, OrderNumbers>,
     parking: BTreeMap<u32, ParkingJob>,
+    /// What the orders of each node want of jobs beyond having them parked.
+    wanted: BTreeMap<String, BTreeMap<u32, WantedFact>>,
     /// Where jobs are whose needs are polled.
     places: NeedQueries,
     /// There were such jobs before or after the last change.
@@ -36,10 +39,45 @@ struct OrderNumbers {
     confirmed: u64,
 }
 
+/// What nodes are to say of a job that is being parked, or that ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum WantedFact {
+    /// It is parked.
+    #[default]
+    Parked,
+    /// Its image is complete.
+    Imaged,
+    /// Nothing of it is left.
+    Ended,
+    /// The same, and there is no image of it.
+    Void,
+}
+
+impl WantedFact {
+    /// The word of the socket's name that says so.
+    pub(super) const fn link(self) -> &'static str {
+        match self {
+            Self::Parked | Self::Ended => "parked",
+            Self::Imaged => "imaged",
+            Self::Void => "void",
+        }
+    }
+
+    fn of(order: &JobOrder) -> Self {
+        match (order.ended, order.void, order.image) {
+            (true, true, _) => Self::Void,
+            (true, false, _) => Self::Ended,
+            (false, _, true) => Self::Imaged,
+            (false, _, false) => Self::Parked,
+        }
+    }
+}
+
 /// A job that is being parked.
 #[derive(Clone, Debug)]
 pub(super) struct ParkingJob {
     pub(super) nodes: Vec<String>,
+    pub(super) wanted: WantedFact,
     /// The change with which it began. A job that was parked before is published as parked until
     /// its nodes get the order to thaw it: answers count when the nodes have the orders of this
     /// change.
@@ -226,9 +264,11 @@ impl DeliveryFacts {
         let number = self.number;
         for node in &changes.gone {
             self.orders.remove(node);
+            self.wanted.remove(node);
         }
-        for node in changes.changed.keys() {
+        for (node, orders) in &changes.changed {
             self.orders.entry(node.clone()).or_default().given = number;
+            self.set_wanted(node, &orders.jobs);
         }
         let mut orders = changes.changed.values().flat_map(|orders| &orders.jobs);
         self.inspects |= orders.any(|job| job.carry);
@@ -261,17 +301,37 @@ impl DeliveryFacts {
         }
     }
 
+    fn set_wanted(&mut self, node: &str, orders: &[JobOrder]) {
+        let wanted = orders.iter().map(|job| (job.id, WantedFact::of(job)));
+        let wanted: BTreeMap<u32, WantedFact> = wanted
+            .filter(|(_, wanted)| *wanted != WantedFact::Parked)
+            .collect();
+        if wanted.is_empty() {
+            self.wanted.remove(node);
+        } else {
+            self.wanted.insert(node.to_owned(), wanted);
+        }
+    }
+
+    /// What the nodes of a job are to say of it, by the orders of the first.
+    fn wanted_of(&self, job: u32, nodes: &[String]) -> WantedFact {
+        let wanted = nodes.first().and_then(|node| self.wanted.get(node));
+        let wanted = wanted.and_then(|jobs| jobs.get(&job));
+        wanted.copied().unwrap_or_default()
+    }
+
     fn set_parking(&mut self, parking: BTreeMap<u32, Vec<String>>) {
         let mut before = std::mem::take(&mut self.parking);
         for (job, nodes) in parking {
             let same = before.remove(&job);
-            let parking = same.filter(|before| before.nodes == nodes);
-            let parking = parking.unwrap_or_else(|| self.begin_parking(nodes));
+            let wanted = self.wanted_of(job, &nodes);
+            let parking = same.filter(|before| before.nodes == nodes && before.wanted == wanted);
+            let parking = parking.unwrap_or_else(|| self.begin_parking(nodes, wanted));
             self.parking.insert(job, parking);
         }
     }
 
-    fn begin_parking(&self, nodes: Vec<String>) -> ParkingJob {
+    fn begin_parking(&self, nodes: Vec<String>, wanted: WantedFact) -> ParkingJob {
         let given = |node| {
             self.orders
                 .get(node)
@@ -280,6 +340,7 @@ impl DeliveryFacts {
         ParkingJob {
             orders: nodes.iter().map(given).collect(),
             nodes,
+            wanted,
             since: self.number,
         }
     }
@@ -388,6 +449,37 @@ mod tests {
         assert!(store.facts().parked.is_empty(), "a late answer");
         confirm(&mut store, "a", 3);
         assert!(is_polled(&store));
+    }
+
+    #[test]
+    fn what_was_said_of_an_image_says_nothing_of_the_end_or_of_its_removal() {
+        let mut store = DeliveryFacts::default();
+        let order = |store: &mut DeliveryFacts, flags: [bool; 4]| {
+            let mut changes = changes(&["a"]);
+            let [frozen, ended, image, void] = flags;
+            let order = JobOrder {
+                frozen,
+                ended,
+                image,
+                void,
+                ..JobOrder::new(9, dfrs_proto::message::Share::ONE)
+            };
+            let orders = changes.changed.get_mut("a").expect("is there");
+            orders.jobs.push(order);
+            store.change(&changes, parking(&["a"]))
+        };
+        for flags in [
+            [true, false, false, false],
+            [true, false, true, false],
+            [false, true, true, false],
+            [false, true, false, true],
+        ] {
+            let number = order(&mut store, flags);
+            assert!(store.facts().parked.is_empty(), "{flags:?}");
+            confirm(&mut store, "a", number);
+            store.parked(9, number);
+            assert!(!store.facts().parked.is_empty(), "{flags:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use dfrs_core::{Span, Time};
 
 use super::Query;
 use super::carry::{CarrySchedule, inspected};
-use super::facts::{DeliveryFacts, ParkingJob};
+use super::facts::{DeliveryFacts, ParkingJob, WantedFact};
 use super::needs::{NeedQueryKind, NeedSchedule};
 use super::parked::ParkedSchedule;
 use super::swap::{SwapQueryKind, SwapSchedule};
@@ -73,8 +73,9 @@ pub struct DaemonQuery {
 #[derive(Clone, Copy, Debug)]
 enum PollQuery {
     Swap(SwapQueryKind),
-    /// Of a job that is being parked since the change of orders of that number: whether it is,
-    Parked(u32, u64),
+    /// Of a job that is being parked, or ends, since the change of orders of that number: whether
+    /// this is so,
+    Wanted(WantedFact, u32, u64),
     /// and whether it cannot be, on some of its nodes.
     Stuck(u32, u64),
     /// Of one that was parked: whether it still is.
@@ -99,10 +100,11 @@ impl DaemonQuery {
             PollQuery::Swap(about) => about.address(),
             PollQuery::Need(about) => about.address(),
             PollQuery::Carry(job) => format!("/run/dfrs/%n/carry.{job}.sock"),
-            PollQuery::Stuck(job, _) => format!("/run/dfrs/%n/stuck.{job}.sock"),
-            PollQuery::Parked(job, _) | PollQuery::StillParked(job) => {
-                format!("/run/dfrs/%n/parked.{job}.sock")
+            PollQuery::Wanted(wanted, job, _) => {
+                format!("/run/dfrs/%n/{}.{job}.sock", wanted.link())
             }
+            PollQuery::Stuck(job, _) => format!("/run/dfrs/%n/stuck.{job}.sock"),
+            PollQuery::StillParked(job) => format!("/run/dfrs/%n/parked.{job}.sock"),
         }
     }
 }
@@ -250,7 +252,7 @@ impl PollSchedule {
                 .clone()
                 .any(|about| matches!(about, PollQuery::Stuck(open, _) if open == job));
             let parked_is_open =
-                open.any(|about| matches!(about, PollQuery::Parked(open, _) if open == job));
+                open.any(|about| matches!(about, PollQuery::Wanted(_, open, _) if open == job));
             let polls = self.parking_polls.entry(job);
             let polls = polls.or_insert_with(|| ParkingPolls::first(now));
             let about = if polls.stuck_due() <= now && !stuck_is_open {
@@ -258,7 +260,7 @@ impl PollSchedule {
                 PollQuery::Stuck(job, parking.since)
             } else if (last.is_none() || polls.due(now) <= now) && !parked_is_open {
                 polls.last = now;
-                PollQuery::Parked(job, parking.since)
+                PollQuery::Wanted(parking.wanted, job, parking.since)
             } else {
                 continue;
             };
@@ -309,7 +311,7 @@ impl PollSchedule {
             PollQuery::StillParked(job) => self.parked.not_sent(job, now),
             PollQuery::Carry(about) => self.carry.not_sent(&Query { nodes, about }, now),
             PollQuery::Need(about) => self.needs.not_sent(&Query { nodes, about }, now),
-            PollQuery::Parked(..) | PollQuery::Stuck(..) => {}
+            PollQuery::Wanted(..) | PollQuery::Stuck(..) => {}
         }
     }
 
@@ -323,7 +325,7 @@ impl PollSchedule {
                 let learned = self.swap.answer(&Query { nodes, about }, failed, now);
                 facts.set_swap(&learned);
             }
-            PollQuery::Parked(job, since) => {
+            PollQuery::Wanted(_, job, since) => {
                 if failed.is_empty() {
                     facts.parked(job, since);
                 }

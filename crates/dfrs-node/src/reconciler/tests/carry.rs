@@ -90,7 +90,7 @@ impl CarryWorld {
         assert_eq!(node.facts(), "image");
         node.answer(CarryTask::Dump, Ok(()));
         node.world.wait(1);
-        assert_eq!(node.facts(), "image parked");
+        assert_eq!(node.facts(), "image imaged");
         node
     }
 }
@@ -112,6 +112,8 @@ fn job_is_inspected_now_and_then_and_published_when_it_can_be_carried() {
         }
         node.answer(CarryTask::Inspect, Ok(()));
         assert_eq!(node.facts(), "carry");
+        assert_eq!(node.asked(), [CarryTask::Discard], "an image is of before");
+        node.answer(CarryTask::Discard, Ok(()));
         node.world.wait(15);
         assert_eq!(node.asked(), []);
         node.world.wait(10);
@@ -179,12 +181,73 @@ fn job_stays_stopped_until_it_has_ended_or_is_to_go_on_here() {
 }
 
 #[test]
+fn image_of_before_this_run_is_removed_once() {
+    let mut node = CarryWorld::new(LAYOUTS[0]);
+    node.order(false);
+    for removed in [Err("a restore is under way"), Ok(()), Ok(())] {
+        assert_eq!(node.asked(), [CarryTask::Inspect]);
+        node.answer(CarryTask::Inspect, Ok(()));
+        let asked = node.asked();
+        if asked.is_empty() {
+            return;
+        }
+        assert_eq!(asked, [CarryTask::Discard]);
+        node.answer(CarryTask::Discard, removed);
+        node.world.wait(25);
+    }
+    panic!("it was removed three times");
+}
+
+#[test]
+fn void_image_is_removed_when_nothing_of_the_job_is_left() {
+    let mut node = CarryWorld::dumped(LAYOUTS[0]);
+    (node.world.asks_for_ends, node.world.image) = (true, false);
+    node.world.void = true;
+    node.world.push(&[(JOB, 1.0, false)]);
+    node.world.wait(5);
+    assert_eq!(node.asked(), [], "it stays stopped");
+    node.world.end_job();
+    node.world.wait(3);
+    node.world.wait(3);
+    assert_eq!(node.asked(), [CarryTask::Discard]);
+    assert_eq!(node.facts(), "parked", "nothing runs");
+    node.answer(CarryTask::Discard, Err("input/output error"));
+    node.world.wait(6);
+    node.world.wait(1);
+    assert_eq!(node.asked(), [CarryTask::Discard], "again");
+    node.answer(CarryTask::Discard, Ok(()));
+    node.world.wait(3);
+    node.world.wait(1);
+    assert_eq!(node.facts(), "parked void");
+    assert_eq!(node.asked(), []);
+    node.world.push(&[]);
+    node.world.wait(1);
+    assert_eq!(node.facts(), "");
+}
+
+#[test]
+fn void_image_of_a_job_that_ended_before_is_removed() {
+    let mut node = CarryWorld::new(LAYOUTS[0]);
+    node.world.end_job();
+    node.world.asks_for_ends = true;
+    node.world.push(&[(JOB, 1.0, false)]);
+    node.world.wait(3);
+    node.world.wait(1);
+    assert_eq!(node.facts(), "parked");
+    node.world.void = true;
+    node.world.push(&[(JOB, 1.0, false)]);
+    node.world.wait(3);
+    node.world.wait(1);
+    assert_eq!(node.asked(), [CarryTask::Discard]);
+}
+
+#[test]
 fn silence_keeps_the_image_and_the_job_stopped() {
     let mut node = CarryWorld::dumped(LAYOUTS[0]);
     node.world.wait(100);
     node.world.wait(1);
     assert_eq!(node.asked(), []);
-    assert_eq!(node.facts(), "image parked");
+    assert_eq!(node.facts(), "image imaged");
 }
 
 #[test]

@@ -109,6 +109,7 @@ fn requeued(next: Next, gone: bool) -> LifePhase {
         next,
         gone,
         has_image: false,
+        since: Time(0),
     })
 }
 
