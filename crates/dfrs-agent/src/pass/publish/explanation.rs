@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use dfrs_core::{Action, Need, Span, Time};
+use dfrs_core::{Action, Mobility, Need, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::explain::{Explanation, LastDecision, MAX_ENTRIES, OnNode, VERSION};
 
 use crate::daemons::Daemons;
 use crate::job::ledger::LedgerRecord;
-use crate::job::mobility::{is_settling, mobility_now};
+use crate::job::mobility::{is_inspected, is_settling, mobility, mobility_now};
 use crate::job::placement::NamedPlacement;
 use crate::pass::Agent;
 use crate::plan::needs::need_of;
@@ -139,6 +139,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         now: Time,
     ) -> Vec<String> {
         let mut notes = self.policy_notes(job);
+        notes.extend(record.and_then(|record| self.carry_note(job, record)));
         if record.is_some_and(|record| record.life.is_stuck()) {
             notes.push("pausing it failed three times: no more retries".to_owned());
         }
@@ -212,6 +213,36 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             notes.push("this is the waiting rest of an array".to_owned());
         }
         notes
+    }
+
+    /// Whether a job that is to be carried can be, by what its node says.
+    fn carry_note(&self, job: &ObservedJob, record: &LedgerRecord) -> Option<String> {
+        if mobility(job, &self.config) != Mobility::Carry {
+            return None;
+        }
+        let image = record.life.image();
+        if image.is_complete() && job.state == ObservedState::Pending {
+            return Some("its image is complete: its next run goes on from it".to_owned());
+        }
+        if !is_inspected(job, &self.config) {
+            let several = job.has_place() && job.places.len() > 1;
+            return several
+                .then(|| "jobs on several nodes are not carried: it is parked instead".to_owned());
+        }
+        let node = NamedPlacement::of_job(job, &self.seen).0.pop()?.node;
+        let facts = self.nodes.facts.as_ref();
+        let said = facts.and_then(|facts| facts.carriable.get(&job.id).copied());
+        let id = job.id;
+        Some(match said {
+            Some(true) if record.is_carriable => format!("{node} says that it can be carried"),
+            Some(true) => format!(
+                "{node} could not write its image in time: it is parked instead; see dfrsd's log there"
+            ),
+            Some(false) => format!(
+                "{node} says that it cannot be carried: it is parked instead; 'dfrsd inspect --job {id}' there says why"
+            ),
+            None => format!("{node} has not said whether it can be carried: it is parked instead"),
+        })
     }
 
     /// Keeps what was decided about jobs, for later queries and for the journal.

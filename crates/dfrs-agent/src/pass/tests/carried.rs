@@ -144,6 +144,7 @@ fn job_that_is_requeued_by_an_operator_goes_on_from_its_complete_image() {
             .expect("waits")
             .starts_with("DFRS: paused with its image; ")
     );
+    assert!(paused.notes[0].contains("its next run goes on from it"));
 }
 
 #[test]
@@ -260,4 +261,28 @@ fn image_of_a_job_that_is_over_is_removed_before_its_id_is_used_again() {
     assert!(cluster.has_logged("its image is removed"));
     assert_eq!(cluster.state(1), ObservedState::Running);
     assert_eq!(cluster.end_order(1), None);
+}
+
+#[test]
+fn job_says_whether_its_node_can_carry_it() {
+    let mut cluster = TestCluster::with_config(1, carrying());
+    cluster.submit(large(1));
+    cluster.run(5);
+    for (said, words) in [
+        (None, "n0 has not said"),
+        (Some(true), "n0 says that it can be"),
+        (Some(false), "'dfrsd inspect --job 1'"),
+    ] {
+        if let Some(can_be) = said {
+            cluster.say_carriable(1, can_be);
+        }
+        cluster.run(1);
+        let explained = cluster.explained(1);
+        assert!(
+            explained.notes.iter().any(|note| note.contains(words)),
+            "{explained:?}"
+        );
+        let mobility = if said == Some(true) { "carry" } else { "park" };
+        assert_eq!(explained.mobility, mobility);
+    }
 }
