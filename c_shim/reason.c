@@ -6,6 +6,8 @@
 
 /* What reasons of DFRS's begin with; others are left alone. */
 static const char prefix[] = "DFRS:";
+/* The cause of a hold that Slurm does not know: it has only the exit code (RequeueExitHold). */
+static const char not_restored[] = "DFRS: its image could not be restored";
 
 static bool has_reason(const job_record_t *job, const char *text)
 {
@@ -58,7 +60,8 @@ static void set_reason(job_record_t *job, const char *text)
 /* Returns whether it differs from the one that the job has. */
 static bool update(job_record_t *job, const char *wanted, bool may_write)
 {
-	bool is_slurms = job && keeps_slurm_reason(job, time(NULL));
+	bool is_cause = wanted && !strncmp(wanted, not_restored, sizeof(not_restored) - 1);
+	bool is_slurms = job && !is_cause && keeps_slurm_reason(job, time(NULL));
 	const char *text = is_slurms ? NULL : wanted;
 	bool differs = reason_differs(job, text);
 

@@ -212,10 +212,10 @@ static void names(void)
 /* --- words ----------------------------------------------------------------------------------------------- */
 
 /* What squeue shows of job 1 after DFRS has something to say, and after it has nothing more to. */
-static void print_words(const char *what, uint32_t reason, const char *description)
+static void print_words_of(const char *text, const char *what, uint32_t reason, const char *description)
 {
 	static const uint32_t id = 1;
-	static const char *const texts[] = { "DFRS: was requeued, starts again", NULL };
+	const char *const texts[] = { text, NULL };
 	job_record_t *job = find_job_record(id);
 
 	xfree(job->state_desc);
@@ -227,6 +227,11 @@ static void print_words(const char *what, uint32_t reason, const char *descripti
 		       job->state_desc ? job->state_desc : "(none)",
 		       (job->state_reason == reason) ? "" : ", another reason");
 	}
+}
+
+static void print_words(const char *what, uint32_t reason, const char *description)
+{
+	print_words_of("DFRS: was requeued, starts again", what, reason, description);
 }
 
 static void words(void)
@@ -251,6 +256,8 @@ static void words(void)
 	job->priority = 0;
 	print_words("launch failed", WAIT_HELD_USER, "launch failed requeued held");
 	print_words("special exit", WAIT_HELD_USER, "job requeued in special exit state");
+	print_words_of("DFRS: its image could not be restored on n1", "not restored", WAIT_HELD_USER,
+		       "job requeued in special exit state");
 	print_words("held by its user", WAIT_HELD_USER, NULL);
 	print_words("held by an administrator", WAIT_HELD, NULL);
 	print_words("held since", WAIT_HELD_USER, "DFRS: waits for memory");

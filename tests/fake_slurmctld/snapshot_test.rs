@@ -435,6 +435,8 @@ fn slurm_reasons_outside_of_dfrs_are_kept() {
         "launch failed, then: launch failed requeued held",
         "launch failed, at last: launch failed requeued held",
         "special exit, at last: job requeued in special exit state",
+        "not restored, then: DFRS: its image could not be restored on n1",
+        "not restored, at last: (none)",
         "held by its user, then: (none)",
         "held by an administrator, then: (none)",
         "held since, then: (none)",
