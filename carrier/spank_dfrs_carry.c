@@ -321,10 +321,15 @@ static void choose_pids(const struct order *order)
 }
 
 /* In the namespace of PIDs. */
-static bool mount_proc(const struct order *order)
+static bool mount_own(const struct order *order)
 {
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) {
 		slurm_error("dfrs carry: mounting /proc: %m");
+		return false;
+	}
+	/* criu makes deleted files there again, by their names: no other process can be there meanwhile. */
+	if (order->root && mount("dfrs-carry", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")) {
+		slurm_error("dfrs carry: mounting /dev/shm: %m");
 		return false;
 	}
 	/* criu takes numbers, too, and not those of the image. */
@@ -432,7 +437,7 @@ __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 	unblock_signals();
 	if (read(in, &order, sizeof(order)) != sizeof(order))
 		_exit(0);
-	answer = inside(monitor, &order, mount_proc) &&
+	answer = inside(monitor, &order, mount_own) &&
 		 (!order.root || (restore(monitor, &order) && inside(monitor, &order, choose_next_pids)));
 	_exit((write(out, &answer, 1) == 1) ? 0 : 1);
 }

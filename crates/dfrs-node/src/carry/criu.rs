@@ -170,7 +170,6 @@ fn command_line(program: &Path, init: u32, deed: Deed, image: &Path) -> Vec<OsSt
             "--manage-cgroups=ignore",
             "--file-locks",
             "--tcp-established",
-            "--link-remap",
         ]
         .map(OsString::from),
     );
@@ -252,14 +251,14 @@ mod tests {
         assert_eq!(
             line(Deed::Dump { root_pid: 301 }),
             "nsenter --target 900 --mount --pid -- /usr/sbin/criu dump --images-dir /images/7 \
-             --manage-cgroups=ignore --file-locks --tcp-established --link-remap --tree 301 \
-             --leave-stopped --ghost-limit 67108864 -v2 --log-file dump.log"
+             --manage-cgroups=ignore --file-locks --tcp-established --tree 301 --leave-stopped \
+             --ghost-limit 67108864 -v2 --log-file dump.log"
         );
         assert_eq!(
             line(Deed::Restore),
             "nsenter --target 900 --mount --pid -- /usr/sbin/criu restore --images-dir /images/7 \
-             --manage-cgroups=ignore --file-locks --tcp-established --link-remap \
-             --restore-detached -v2 --log-file restore.log"
+             --manage-cgroups=ignore --file-locks --tcp-established --restore-detached -v2 \
+             --log-file restore.log"
         );
     }
 

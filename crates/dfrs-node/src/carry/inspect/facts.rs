@@ -128,8 +128,10 @@ pub struct FileFacts {
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file, or a FIFO with a name.
+    /// A regular file.
     Regular,
+    /// A pipe with a name.
+    Fifo,
     /// A directory.
     Directory,
     /// A character device, by major and minor number.

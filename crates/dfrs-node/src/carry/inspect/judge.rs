@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 
 use super::SitePolicy;
 use super::facts::{FileFacts, FileKind, How, JobFacts, ProcessFacts, Thing, Use};
@@ -39,6 +40,9 @@ const RESTORABLE: [&str; 4] = [
 ];
 /// What the kernel maps under names of its own, and criu knows.
 const SHARED_MEMORY: [&str; 2] = ["/dev/zero", "/SYSV"];
+/// Where a restore makes deleted files again: the job has one of its own there by then, which no
+/// other process sees.
+const OWN_MEMORY_FILES: &str = "/dev/shm";
 /// File systems that show the node itself.
 const OF_THE_NODE: [&str; 13] = [
     "sysfs",
@@ -215,10 +219,12 @@ fn of_file(how: How, file: &FileFacts, job: u32, policy: &SitePolicy) -> Option<
         FileKind::Character(..) | FileKind::Special => {
             return Some(format!("{verb} the device {path}"));
         }
+        // To open one waits for the other end, and what it holds is written to what is there by then.
+        FileKind::Fifo => return Some(format!("{verb} the named pipe {path}")),
         FileKind::Regular | FileKind::Directory => {}
     }
     if file.deleted {
-        return of_deleted(file, verb, policy);
+        return of_deleted(file, verb);
     }
     let file_system = file.file_system.as_str();
     if OF_THE_NODE.contains(&file_system) {
@@ -242,7 +248,7 @@ fn of_file(how: How, file: &FileFacts, job: u32, policy: &SitePolicy) -> Option<
 /// The file system of memory files of huge pages.
 pub(super) const HUGE_PAGES: &str = "hugetlbfs";
 
-fn of_deleted(file: &FileFacts, verb: &str, policy: &SitePolicy) -> Option<String> {
+fn of_deleted(file: &FileFacts, verb: &str) -> Option<String> {
     let path = &file.path;
     let is_memory =
         path.starts_with("/memfd:") || SHARED_MEMORY.iter().any(|name| path.starts_with(name));
@@ -253,10 +259,10 @@ fn of_deleted(file: &FileFacts, verb: &str, policy: &SitePolicy) -> Option<Strin
     if file.kind == FileKind::Directory {
         return Some(format!("{verb} the removed directory {path}"));
     }
-    if file.links > 0 && is_local(file, policy) {
-        return Some(format!(
-            "{verb} {path}, whose name is gone and others are not"
-        ));
+    // criu makes it again by its name, as root, in a directory that may be another by then.
+    let is_below = Path::new(path).parent() == Some(Path::new(OWN_MEMORY_FILES));
+    if !is_below || file.file_system != "tmpfs" || file.links > 0 {
+        return Some(format!("{verb} the deleted file {path}"));
     }
     if file.bytes > MAX_DELETED_FILE_BYTES {
         let (size, limit) = (file.bytes >> 20, MAX_DELETED_FILE_BYTES >> 20);

@@ -29,9 +29,11 @@ struct InternetSocket {
     state: u8,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct UnixSocket {
     connected: bool,
+    /// The file that is its name; an abstract name is none.
+    file: Option<String>,
 }
 
 /// Which table a line is of.
@@ -99,7 +101,7 @@ impl SocketTable {
     pub fn judge(&self, inode: u64) -> SocketVerdict {
         let reason = match (self.internet.get(&inode), self.unix.get(&inode)) {
             (Some(socket), _) => self.internet_reason(socket),
-            (None, Some(socket)) => self.unix_reason(inode, *socket),
+            (None, Some(socket)) => self.unix_reason(inode, socket),
             (None, None) => Some("has a socket of a kind that is not carried".to_owned()),
         };
         reason.map_or(SocketVerdict::Fine, SocketVerdict::Refused)
@@ -147,7 +149,11 @@ impl SocketTable {
         }
     }
 
-    fn unix_reason(&self, inode: u64, socket: UnixSocket) -> Option<String> {
+    fn unix_reason(&self, inode: u64, socket: &UnixSocket) -> Option<String> {
+        // criu removes what has its name, and makes it again, as root.
+        if let Some(file) = &socket.file {
+            return Some(format!("has a unix socket with a name ({file})"));
+        }
         let outside = "has a unix socket to a process outside of the job".to_owned();
         let Some(peers) = &self.peers else {
             return socket.connected.then(|| {
@@ -206,7 +212,10 @@ fn unix_socket(line: &str) -> Option<(u64, UnixSocket)> {
         // About to be connected, or not any more.
         _ => true,
     };
-    Some((inode, UnixSocket { connected }))
+    let name = words.get(7..).unwrap_or_default().join(" ");
+    let is_file = !name.is_empty() && !name.starts_with('@');
+    let file = is_file.then_some(name);
+    Some((inode, UnixSocket { connected, file }))
 }
 
 #[cfg(test)]
@@ -228,11 +237,12 @@ mod tests {
 ";
     const UNIX: &str = "\
 Num       RefCount Protocol Flags    Type St Inode Path
-00000000: 00000002 00000000 00010000 0001 01 30 /home/alice/socket
+00000000: 00000002 00000000 00010000 0001 01 30 @abstract
 00000000: 00000003 00000000 00000000 0001 03 31
 00000000: 00000003 00000000 00000000 0001 03 32
 00000000: 00000003 00000000 00000000 0001 03 33
 00000000: 00000002 00000000 00000000 0002 01 34
+00000000: 00000002 00000000 00010000 0001 01 35 /home/alice/a socket
 ";
 
     fn table(own: &[u64]) -> SocketTable {
@@ -276,7 +286,7 @@ Num       RefCount Protocol Flags    Type St Inode Path
 
     #[test]
     fn unix_sockets_are_fine_if_their_peer_is_the_jobs_or_there_is_none() {
-        let mut table = table(&[30, 31, 32, 33, 34]);
+        let mut table = table(&[30, 31, 32, 33, 34, 35]);
         assert_eq!(table.judge(30), SocketVerdict::Fine);
         assert!(reason(&table, 31).contains("does not say"));
         table.set_peers(BTreeMap::from([(31, 32), (32, 31), (33, 99)]));
@@ -284,6 +294,7 @@ Num       RefCount Protocol Flags    Type St Inode Path
             assert_eq!(table.judge(inode), SocketVerdict::Fine, "{inode}");
         }
         assert!(reason(&table, 33).contains("outside"));
+        assert!(reason(&table, 35).contains("a name (/home/alice/a socket)"));
     }
 
     #[test]

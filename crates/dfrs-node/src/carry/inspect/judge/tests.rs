@@ -242,6 +242,8 @@ fn devices_are_refused_but_those_without_state() {
             ["process 12 (node) has open the device /dev/x"]
         );
     }
+    let pipe = using_file(How::Open, "/home/x", |file| file.kind = FileKind::Fifo);
+    assert_eq!(pipe, ["process 12 (node) has open the named pipe /home/x"]);
     let block = using_file(How::Open, "/dev/sda", |file| file.kind = FileKind::Special);
     assert_eq!(block.len(), 1);
 }
@@ -290,16 +292,39 @@ fn files_have_to_be_on_all_nodes() {
 }
 
 #[test]
-fn deleted_files_go_along_if_they_are_small() {
+fn deleted_files_go_along_only_if_their_directory_is_the_jobs() {
     let deleted = |path: &str, change: fn(&mut FileFacts)| {
         using_file(How::Open, path, |file| {
             (file.deleted, file.is_at_its_path, file.links) = (true, false, 0);
             change(file);
         })
     };
-    assert!(deleted("/tmp/x", |_| {}).is_empty());
-    assert!(deleted("/tmp/x", |file| file.bytes = MAX_DELETED_FILE_BYTES).is_empty());
-    assert!(deleted("/tmp/x", |file| file.bytes = 65 << 20)[0].contains("of 65 MiB"));
+    let in_memory = |bytes: u64, path: &str| {
+        using_file(How::Mapped, path, |file| {
+            (file.deleted, file.is_at_its_path, file.links) = (true, false, 0);
+            file.bytes = bytes;
+            file.file_system = "tmpfs".to_owned();
+        })
+    };
+    assert!(in_memory(MAX_DELETED_FILE_BYTES, "/dev/shm/x").is_empty());
+    assert!(in_memory(65 << 20, "/dev/shm/x")[0].contains("of 65 MiB"));
+    for path in ["/dev/shm/a/x", "/dev/shmx", "/tmp/x"] {
+        assert_eq!(in_memory(0, path).len(), 1, "{path}");
+    }
+    let linked = using_file(How::Open, "/dev/shm/x", |file| {
+        (file.deleted, file.is_at_its_path) = (true, false);
+        file.file_system = "tmpfs".to_owned();
+    });
+    assert_eq!(linked.len(), 1, "another name is left");
+    for path in ["/home/x", "/tmp/x", "/dev/shm/x"] {
+        let found = deleted(path, |_| {});
+        assert_eq!(
+            found,
+            [format!(
+                "process 12 (node) has open the deleted file {path}"
+            )]
+        );
+    }
     assert!(deleted("/memfd:x", |file| file.bytes = 1 << 30).is_empty());
     assert!(deleted("/SYSV00000001", |_| {}).is_empty());
     let huge = deleted("/memfd:x", |file| file.file_system = HUGE_PAGES.to_owned());
@@ -307,9 +332,11 @@ fn deleted_files_go_along_if_they_are_small() {
         huge,
         ["process 12 (node) has open /memfd:x, which has huge pages"]
     );
-    assert!(deleted("/home/x", |file| file.links = 1).is_empty());
-    assert_eq!(deleted("/tmp/x", |file| file.links = 1).len(), 1);
-    assert_eq!(deleted("/home/.nfs0001", |file| file.links = 1).len(), 1);
+    assert_eq!(
+        using_file(How::Open, "/home/.nfs0001", |_| {}).len(),
+        1,
+        "NFS keeps it by this name"
+    );
     assert_eq!(
         deleted("/home/d", |file| file.kind = FileKind::Directory).len(),
         1

@@ -161,8 +161,10 @@ fn file(process: u32, target: &str, found: &Metadata, is_huge: bool, mounts: &Mo
 
 fn kind_of(found: &Metadata) -> FileKind {
     let kind = found.file_type();
-    if kind.is_file() || kind.is_fifo() {
+    if kind.is_file() {
         FileKind::Regular
+    } else if kind.is_fifo() {
+        FileKind::Fifo
     } else if kind.is_dir() {
         FileKind::Directory
     } else if kind.is_char_device() {
