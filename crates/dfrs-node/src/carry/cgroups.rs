@@ -9,7 +9,7 @@ use super::procfs;
 ///
 /// # Errors
 ///
-/// If a group cannot be joined; one line.
+/// If a group cannot be joined, as of a hierarchy that is not mounted here; one line.
 pub fn join(of: u32) -> Result<(), String> {
     let groups = procfs::text(of, "cgroup");
     let groups = groups.map_err(|error| format!("/proc/{of}/cgroup: {error}"))?;
@@ -26,7 +26,20 @@ pub fn join(of: u32) -> Result<(), String> {
         fs::write(&list, own)
             .map_err(|error| format!("cannot join {}: {error}", list.display()))?;
     }
-    Ok(())
+    let joined = procfs::text(std::process::id(), "cgroup");
+    let joined = joined.map_err(|error| format!("/proc/self/cgroup: {error}"))?;
+    match missed(&groups, &joined) {
+        None => Ok(()),
+        Some(group) => Err(format!(
+            "cannot join {group} of process {of}: its hierarchy is not mounted here"
+        )),
+    }
+}
+
+/// The first group in one text of `/proc/PID/cgroup` that is not in another.
+fn missed<'a>(groups: &'a str, joined: &str) -> Option<&'a str> {
+    let mut groups = groups.lines();
+    groups.find(|group| joined.lines().all(|other| other != *group))
 }
 
 /// The `cgroup.procs` of the groups in the text of `/proc/PID/cgroup`, below mounts in that of
@@ -115,6 +128,15 @@ mod tests {
             "/sys/fs/cgroup/unified/own/cgroup.procs",
         ];
         assert_eq!(found, expected.map(PathBuf::from));
+    }
+
+    #[test]
+    fn group_that_was_not_joined_is_missed() {
+        let groups = "2:cpu:/slurm/job_1\n1:name=systemd:/a\n0::/\n";
+        assert_eq!(missed(groups, groups), None);
+        let joined = "2:cpu:/slurm/job_1\n1:name=systemd:/b\n0::/\n";
+        assert_eq!(missed(groups, joined), Some("1:name=systemd:/a"));
+        assert_eq!(missed(groups, ""), Some("2:cpu:/slurm/job_1"));
     }
 
     #[test]

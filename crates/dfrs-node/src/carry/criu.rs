@@ -164,9 +164,11 @@ fn command_line(program: &Path, init: u32, deed: Deed, image: &Path) -> Vec<OsSt
     words.push(deed.word().into());
     words.push("--images-dir".into());
     words.push(image.into());
-    // Slurm's control groups are those of the new step: criu runs in them already.
     words.extend(
         [
+            // Root's own defaults are for root's own work.
+            "--no-default-config",
+            // Slurm's control groups are those of the new step: criu runs in them already.
             "--manage-cgroups=ignore",
             "--file-locks",
             "--tcp-established",
@@ -251,14 +253,14 @@ mod tests {
         assert_eq!(
             line(Deed::Dump { root_pid: 301 }),
             "nsenter --target 900 --mount --pid -- /usr/sbin/criu dump --images-dir /images/7 \
-             --manage-cgroups=ignore --file-locks --tcp-established --tree 301 --leave-stopped \
-             --ghost-limit 67108864 -v2 --log-file dump.log"
+             --no-default-config --manage-cgroups=ignore --file-locks --tcp-established \
+             --tree 301 --leave-stopped --ghost-limit 67108864 -v2 --log-file dump.log"
         );
         assert_eq!(
             line(Deed::Restore),
             "nsenter --target 900 --mount --pid -- /usr/sbin/criu restore --images-dir /images/7 \
-             --manage-cgroups=ignore --file-locks --tcp-established --restore-detached -v2 \
-             --log-file restore.log"
+             --no-default-config --manage-cgroups=ignore --file-locks --tcp-established \
+             --restore-detached -v2 --log-file restore.log"
         );
     }
 
