@@ -9,6 +9,7 @@ mod cgroups;
 mod command;
 mod criu;
 mod dump;
+mod groups;
 mod image;
 mod inspect;
 mod mend;

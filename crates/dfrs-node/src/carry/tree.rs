@@ -3,19 +3,26 @@
 //! `slurmstepd -- monitor -- init (PID 1 of the job's namespace) -- root (reap) -- batch script`
 //!
 //! All of them but `slurmstepd` run as the job's user, so nothing that a user can set is believed:
-//! they are found by which process started which, by the program's file, which is root's, and by
-//! namespaces, which a user cannot make without a user namespace of their own.
+//! they are found by which process started which, by the program's file, which is root's, by
+//! control groups, and by namespaces, which a user cannot make without a user namespace of their
+//! own. A `slurmstepd` is one by these, too: a program that takes root's ids, as sudo, keeps the
+//! title that its user gave it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::groups;
 use super::procfs::{self, ProcessStatus};
 use crate::cgroup::process::ProcessTable;
+use crate::cgroup::trust::is_trusted_down_to;
 use crate::log;
 
 /// The name of the carrier's program, perhaps with a version behind it.
 const CARRIER: &str = "dfrs-carrier";
+/// The name of Slurm's program that starts a batch script.
+const STEP_DAEMON: &str = "slurmstepd";
+const DELETED: &str = " (deleted)";
 /// Root's directories in which criu and what it loads are. In the job's mount namespace they must
 /// be the node's own, as criu runs there as root.
 const SYSTEM_DIRECTORIES: [&str; 3] = ["/", "/usr", "/etc"];
@@ -126,22 +133,39 @@ pub fn check_namespaces(monitor: u32, init: u32) -> Result<(), String> {
 fn find_monitor(job: u32, processes: &[u32]) -> Option<u32> {
     let table = ProcessTable::new(Path::new("/proc"));
     let mut found = processes.iter().copied().filter(|process| {
-        let parent = table.parent(*process);
-        let step = parent.and_then(|parent| table.step_daemon_of(parent));
-        step.is_some_and(|(of, step)| of == job && step == "batch") && is_carrier(*process)
+        let daemon = table.parent(*process).filter(|parent| {
+            let step = table.step_daemon_of(*parent);
+            step.is_some_and(|(of, step)| of == job && step == "batch")
+        });
+        daemon.is_some_and(|daemon| is_batch_daemon(daemon, job, *process)) && is_carrier(*process)
     });
     found.next()
 }
 
-/// Whether it runs a file that is the carrier, and that only root can have put there.
+/// Whether it runs Slurm's program, in the control groups of the job that the process is of.
+fn is_batch_daemon(daemon: u32, job: u32, process: u32) -> bool {
+    let groups = |of| procfs::text(of, "cgroup").unwrap_or_default();
+    program_of_root(daemon).is_some_and(|name| name == STEP_DAEMON)
+        && groups::is_of_batch_step(&groups(daemon), &groups(process), job)
+}
+
+/// Whether it runs the carrier.
 fn is_carrier(process: u32) -> bool {
-    let named = procfs::link(process, "exe").is_some_and(|path| {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        name.starts_with(CARRIER)
-    });
-    named
-        && fs::metadata(procfs::file(process, "exe"))
-            .is_ok_and(|file| file.uid() == 0 && file.mode() & WRITABLE_BY_OTHERS == 0)
+    program_of_root(process).is_some_and(|name| name.starts_with(CARRIER))
+}
+
+/// The name of the program that it runs, if only root can have put it there: a link by a user to
+/// a file of root's is none. It may have been replaced meanwhile.
+fn program_of_root(process: u32) -> Option<String> {
+    let path = procfs::link(process, "exe")?;
+    let path = Path::new(path.strip_suffix(DELETED).unwrap_or(&path));
+    let file = fs::metadata(procfs::file(process, "exe")).ok()?;
+    let directory = path.parent()?.strip_prefix("/").ok()?;
+    let is_roots = file.uid() == 0
+        && file.mode() & WRITABLE_BY_OTHERS == 0
+        && is_trusted_down_to(Path::new("/"), directory).ok()?;
+    let name = path.file_name()?.to_str()?;
+    is_roots.then(|| name.to_owned())
 }
 
 fn is_first_of_namespace(process: u32) -> bool {
@@ -182,6 +206,10 @@ pub fn variable<'a>(environment: &'a str, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scratch::Scratch;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
 
     #[test]
     fn variables_are_found_by_their_whole_name() {
@@ -206,5 +234,28 @@ mod tests {
         let own = std::process::id();
         assert!(check_namespaces(own, own).is_err());
         assert!(!is_carrier(own) && !is_first_of_namespace(own));
+        assert!(!is_batch_daemon(own, 7, own));
+    }
+
+    #[test]
+    fn programs_are_roots_by_their_directories_too() {
+        let program = |path: &Path| {
+            let mut command = Command::new(path);
+            let mut child = command.arg("60").spawn().unwrap();
+            let name = program_of_root(child.id());
+            child.kill().unwrap();
+            child.wait().unwrap();
+            name
+        };
+        let usual = fs::canonicalize("/bin/sleep").unwrap();
+        let name = usual.file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(program(&usual), Some(name));
+        // As of a user who may link to a program of root's.
+        let scratch = Scratch::new();
+        let linked = scratch.path().join(STEP_DAEMON);
+        fs::copy(&usual, &linked).unwrap();
+        let others = Permissions::from_mode(0o777);
+        fs::set_permissions(scratch.path(), others).unwrap();
+        assert_eq!(program(&linked), None);
     }
 }

@@ -7,7 +7,7 @@ pub mod core_set;
 pub mod files;
 pub mod process;
 pub mod scope;
-mod sluid;
+pub mod sluid;
 pub mod trust;
 pub mod v1;
 pub mod v2;

@@ -59,7 +59,8 @@ pub fn owner(
     }))
 }
 
-fn is_sluid(name: &str) -> bool {
+/// Whether a directory's name is a SLUID.
+pub fn is_sluid(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
     let rest = name.strip_prefix('s');
     name.len() == LENGTH && rest.is_some_and(|rest| rest.bytes().all(is_letter))

@@ -1,6 +1,5 @@
 //! Reads the facts about a job from `/proc`. Nothing here decides anything.
 
-mod groups;
 mod mounts;
 mod process;
 mod things;
@@ -11,10 +10,10 @@ use std::path::Path;
 use super::facts::{JobFacts, Thing};
 use super::sockets::{Protocol, SocketTable};
 use super::unix_peers;
+use crate::carry::groups::JobGroups;
 use crate::carry::procfs::{self, ProcessStatus};
 use crate::carry::tree::{JobTree, variable};
 use crate::cgroup::process::ProcessTable;
-use groups::JobGroups;
 use mounts::Mounts;
 
 /// Steps of which every job has one: its batch script, and what Slurm keeps beside it.
