@@ -4,7 +4,7 @@
  *
  *   slurmstepd -- monitor -- init (PID 1 of the job's PID namespace) -- reap (in the image) -- batch script
  *
- *   dfrs-carrier monitor INIT_PID FD	the task as Slurm knows it; reads from FD how the script ended
+ *   dfrs-carrier monitor INIT_PID FD	the task as Slurm knows it; reads from FD, a socket, how the script ended
  *   dfrs-carrier init ROOT_PID FD	collects all that ends, writes to FD how ROOT_PID (reap) ended
  *   dfrs-carrier reap SCRIPT_PID	session leader, subreaper and parent of the script
  *
@@ -14,6 +14,10 @@
  *
  * Root, but not slurmstepd on a user's behalf, sends the monitor two more: HOLD, a dump begins, after which SIGTERM
  * means that Slurm takes the job from this node and the rest waits; and RELEASE, the job goes on here.
+ *
+ * Any process of the user may send signals, and queue them with any sender's name (rt_sigqueueinfo): only what the
+ * kernel itself has named (SI_USER) counts as root's, and a byte in the socket between both as the monitor's. None may
+ * look into them: monitor and init are not dumpable, which mode 0711 of the program makes so from their first moment.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,18 +28,23 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HOLD (SIGRTMAX - 3)
 #define RELEASE (SIGRTMAX - 4)
-/* From the monitor to init: end all, and wait for all, whose CPU time counts as the job's then. */
+/* From the monitor to init, after a byte: end all, and wait for all, whose CPU time counts as the job's then. */
 #define END (SIGRTMAX - 5)
 
 /* Slurm holds a job that ends with this (RequeueExitHold). */
 #define EXIT_HELD 125
 /* How long init waits for what it has killed, in hundredths of a second. */
 #define WAIT_FOR_KILLED 200
+/* Within so many ms slurmstepd sends a signal to all processes of a step, if it does (SignalChildrenProcesses). */
+#define TO_ALL 20
+#define TO_ALL_EARLIER 200
 
 enum role { MONITOR, INIT, REAP };
 
@@ -45,8 +54,10 @@ static enum role role;
 static pid_t child;
 static bool ended;
 static int status;
-/* The pipe from init to monitor. */
+/* The socket between init and monitor. */
 static int report = -1;
+/* When init itself got a signal from outside, in ms. */
+static long long got_from_outside[_NSIG];
 /* The monitor's: a dump has begun; what came since then. */
 static bool held;
 static sigset_t kept;
@@ -121,8 +132,8 @@ static void collect(void)
 		status = how;
 		follow();
 	}
-	/* What we were to wait for is not there, and never will be. */
-	if ((pid < 0) && (errno == ECHILD) && !ended)
+	/* What we were to wait for is not there, and never will be. What criu restores is its child first, and then ours. */
+	if ((pid < 0) && (errno == ECHILD) && !ended && kill(child, 0) && (errno == ESRCH))
 		_exit(EXIT_HELD);
 }
 
@@ -140,6 +151,7 @@ static void pass_on(int number)
 __attribute__((noreturn)) static void give_away(void)
 {
 	if (!ended) {
+		(void) send(report, "", 1, MSG_NOSIGNAL);
 		(void) kill(child, END);
 		while ((waitpid(child, NULL, 0) < 0) && (errno == EINTR))
 			;
@@ -164,7 +176,7 @@ static void monitor_got(const siginfo_t *info)
 {
 	int number = info->si_signo;
 	/* What slurmstepd sends is the user's wish. */
-	bool from_root = !info->si_uid && (info->si_pid != getppid());
+	bool from_root = (info->si_code == SI_USER) && !info->si_uid && (info->si_pid != getppid());
 
 	if (from_root && (number == HOLD))
 		held = true;
@@ -179,17 +191,53 @@ static void monitor_got(const siginfo_t *info)
 		(void) sigaddset(&kept, number);
 }
 
-/* The sender of what init is to heed is outside of the namespace, where PIDs are 0; that of reap's is init. */
-static void inner_got(const siginfo_t *info)
+static long long now(void)
 {
-	if (info->si_pid != ((role == INIT) ? 0 : 1))
+	struct timespec time;
+
+	(void) clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
+}
+
+/* Whether init gets the same signal from outside, too: then the script gets it as well, and not through us. */
+static bool is_sent_to_all(int number)
+{
+	const struct timespec moment = { .tv_nsec = TO_ALL * 1000 * 1000 };
+	sigset_t same;
+	siginfo_t info;
+	bool earlier = got_from_outside[number] && (now() - got_from_outside[number] < TO_ALL_EARLIER);
+
+	got_from_outside[number] = 0;
+	if (earlier)
+		return true;
+	(void) sigemptyset(&same);
+	(void) sigaddset(&same, number);
+	return (sigtimedwait(&same, &info, &moment) == number) && (info.si_code == SI_USER) && !info.si_pid;
+}
+
+/* The sender of what init is to heed is outside of the namespace, where PIDs are 0. */
+static void init_got(const siginfo_t *info)
+{
+	char byte;
+
+	if (info->si_pid)
 		return;
 	if (info->si_code == SI_QUEUE) {
-		pass_on(info->si_signo);
-	} else if ((role == INIT) && (info->si_signo == END)) {
+		if (!is_sent_to_all(info->si_signo))
+			pass_on(info->si_signo);
+	} else if ((info->si_signo == END) && (recv(report, &byte, 1, MSG_DONTWAIT) == 1)) {
 		end_rest();
 		_exit(0);
+	} else if (info->si_code == SI_USER) {
+		got_from_outside[info->si_signo] = now();
 	}
+}
+
+/* What reap is to heed is queued by init. */
+static void reap_got(const siginfo_t *info)
+{
+	if ((info->si_pid == 1) && (info->si_code == SI_QUEUE))
+		pass_on(info->si_signo);
 }
 
 /* A number from the command line that is at least MINIMUM; -1 if it is none. */
@@ -238,6 +286,8 @@ int main(int argc, char **argv)
 	}
 	(void) sigfillset(&all);
 	(void) sigprocmask(SIG_SETMASK, &all, NULL);
+	if (role != REAP)
+		(void) prctl(PR_SET_DUMPABLE, 0);
 	/* If it is ignored, children leave no wait status. */
 	(void) signal(SIGCHLD, SIG_DFL);
 	if (role == REAP)
@@ -255,7 +305,9 @@ int main(int argc, char **argv)
 			continue;
 		if (role == MONITOR)
 			monitor_got(&info);
+		else if (role == INIT)
+			init_got(&info);
 		else
-			inner_got(&info);
+			reap_got(&info);
 	}
 }

@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -573,6 +574,8 @@ static void be_init(pid_t root, int report)
 	pid_t reap, script;
 
 	(void) close(state.to_helper);
+	/* Signals to the group of the monitor are for the script, to which it passes them on. */
+	(void) setpgid(0, 0);
 	if ((read(state.from_helper, &answer, 1) != 1) || (answer != 1))
 		_exit(EXIT_HELD);
 	if (root)
@@ -634,7 +637,8 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 	/* Each process of carrier.c waits for them. */
 	(void) sigfillset(&all);
 	(void) sigprocmask(SIG_SETMASK, &all, &before);
-	if (pipe(report) || ((order.init = fork()) < 0))
+	/* It goes both ways: how the script ended, and that all is to end. */
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, report) || ((order.init = fork()) < 0))
 		fail("forking");
 	if (order.init > 0) {
 		if (write(state.to_helper, &order, sizeof(order)) != sizeof(order))

@@ -111,7 +111,7 @@ write_configuration() {
 install_carrier() {
 	local plugins
 	plugins=$(dirname "$(find /usr/lib -name task_cgroup.so -print -quit)")
-	install -D -m 755 /opt/dfrs/dfrs-carrier /usr/libexec/dfrs/dfrs-carrier
+	install -D -m 711 /opt/dfrs/dfrs-carrier /usr/libexec/dfrs/dfrs-carrier
 	install -m 644 /opt/dfrs/spank_dfrs_carry.so "$plugins"
 	chmod 700 /var/lib/dfrs/images
 	echo "required spank_dfrs_carry.so images=/var/lib/dfrs/images partitions=main criu=/opt/cluster/criu" >/etc/slurm/plugstack.conf
