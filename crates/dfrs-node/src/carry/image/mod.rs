@@ -3,7 +3,8 @@
 //!
 //! An image is the directory `IMAGES/JOB`, root's, mode 0700: criu's files, `manifest.json`, and
 //! last of all `ready`, one line `ROOT_PID UID RESTARTS`. Only with `ready` it is an image; from
-//! then on it is the job. A file `lock` keeps two dumps or restores of a job apart.
+//! then on it is the job. Of the file `IMAGES/lock`, which is never removed, the byte JOB is locked
+//! in a dump or a restore of a job.
 
 pub mod manifest;
 mod room;
@@ -12,6 +13,10 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
 
 use crate::cgroup::trust::{is_trusted, is_trusted_down_to};
 use crate::log;
@@ -24,6 +29,10 @@ const FILE_MODE: u32 = 0o600;
 
 const READY: &str = "ready";
 const MANIFEST: &str = "manifest.json";
+/// `F_WRLCK` and `SEEK_SET` (fcntl(2)).
+const WRITE_LOCK: libc::c_short = 1;
+const FROM_THE_BEGINNING: libc::c_short = 0;
+/// In the directory of all images.
 const LOCK: &str = "lock";
 /// criu's log of a dump.
 pub const DUMP_LOG: &str = "dump.log";
@@ -32,7 +41,7 @@ pub const RESTORE_LOG: &str = "restore.log";
 /// What criu prints.
 pub const OUTPUT: &str = "criu.out";
 /// Files in the directory that are not the image's.
-const NOT_PART: [&str; 6] = [READY, MANIFEST, LOCK, DUMP_LOG, RESTORE_LOG, OUTPUT];
+const NOT_PART: [&str; 5] = [READY, MANIFEST, DUMP_LOG, RESTORE_LOG, OUTPUT];
 
 /// The directory with all images.
 #[derive(Debug, Clone)]
@@ -101,18 +110,19 @@ impl Images {
     pub fn begin(&self, job: u32) -> Result<NewImage, String> {
         let path = self.path(job);
         let failed = |error: io::Error| format!("{}: {error}", path.display());
+        let lock = self.lock(job)?;
         match DirBuilder::new().mode(DIRECTORY_MODE).create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => other.map_err(failed)?,
         }
-        let lock = lock(&path)?;
+        check_directory(&path)?;
         if path.join(READY).exists() {
             return Err(format!(
                 "{}: there is an image already; `dfrsd release` removes it where the job still runs",
                 path.display()
             ));
         }
-        remove_files(&path, &[LOCK]).map_err(failed)?;
+        remove_files(&path).map_err(failed)?;
         Ok(NewImage {
             path,
             sealed: false,
@@ -128,11 +138,21 @@ impl Images {
     pub fn ready(&self, job: u32) -> Result<Option<ReadyImage>, String> {
         let path = self.path(job);
         let named = |text: String| format!("{}: {text}", path.display());
-        match fs::symlink_metadata(path.join(READY)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            other => other.map_err(|error| named(error.to_string()))?,
+        let is_there = || match fs::symlink_metadata(path.join(READY)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            other => other
+                .map_err(|error| named(error.to_string()))
+                .map(|_| true),
         };
-        let lock = lock(&path)?;
+        if !is_there()? {
+            return Ok(None);
+        }
+        let lock = self.lock(job)?;
+        // It may have been removed before it was locked.
+        if !is_there()? {
+            return Ok(None);
+        }
+        check_directory(&path)?;
         let read = |name: &str| {
             let text = fs::read_to_string(path.join(name));
             text.map_err(|error| named(format!("{name}: {error}")))
@@ -163,8 +183,37 @@ impl Images {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other.map_err(|error| format!("{}: {error}", path.display()))?,
         };
-        let _lock = lock(&path)?;
+        let _lock = self.lock(job)?;
+        check_directory(&path)?;
         remove(&path)
+    }
+
+    /// Locks a job's image until what is returned is dropped.
+    fn lock(&self, job: u32) -> Result<File, String> {
+        let named = |text: &str| format!("{}: {text}", self.path(job).display());
+        let failed = |error: io::Error| named(&error.to_string());
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(FILE_MODE)
+            .open(self.directory.join(LOCK))
+            .map_err(failed)?;
+        let byte = libc::flock {
+            l_type: WRITE_LOCK,
+            l_whence: FROM_THE_BEGINNING,
+            l_start: libc::off_t::from(job),
+            l_len: 1,
+            l_pid: 0,
+        };
+        match fcntl(&file, FcntlArg::F_OFD_SETLK(&byte)) {
+            Ok(_) => Ok(file),
+            Err(Errno::EAGAIN | Errno::EACCES) => {
+                Err(named("another dump or restore of it is under way"))
+            }
+            Err(error) => Err(failed(error.into())),
+        }
     }
 }
 
@@ -267,28 +316,14 @@ fn ready_line(manifest: &Manifest) -> String {
     )
 }
 
-/// Locks an image's directory, which must be root's alone.
-fn lock(path: &Path) -> Result<File, String> {
+/// Refuses a directory of an image that is not root's alone.
+fn check_directory(path: &Path) -> Result<(), String> {
     let named = |text: &str| format!("{}: {text}", path.display());
     let is_ours = is_trusted(path).map_err(|error| named(&error.to_string()))?;
     let found = fs::symlink_metadata(path).map_err(|error| named(&error.to_string()))?;
-    if !is_ours || found.mode() & 0o7777 != DIRECTORY_MODE {
-        return Err(named("not a directory of root's with mode 0700"));
-    }
-    let lock = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(FILE_MODE)
-        .open(path.join(LOCK));
-    let lock = lock.map_err(|error| named(&error.to_string()))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(named("another dump or restore of it is under way"))
-        }
-        Err(fs::TryLockError::Error(error)) => Err(named(&error.to_string())),
+    match is_ours && found.mode() & 0o7777 == DIRECTORY_MODE {
+        true => Ok(()),
+        false => Err(named("not a directory of root's with mode 0700")),
     }
 }
 
@@ -299,21 +334,14 @@ fn remove(path: &Path) -> Result<(), String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         other => other.and_then(|()| sync_directory(path)).map_err(failed)?,
     }
-    remove_files(path, &[]).map_err(failed)?;
+    remove_files(path).map_err(failed)?;
     fs::remove_dir(path).map_err(failed)
 }
 
-/// Removes the files in a directory but those that are kept. There are no directories in an image.
-fn remove_files(path: &Path, kept: &[&str]) -> io::Result<()> {
+/// Removes the files in a directory. There are no directories in an image.
+fn remove_files(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let is_kept = entry
-            .file_name()
-            .to_str()
-            .is_some_and(|name| kept.contains(&name));
-        if !is_kept {
-            fs::remove_file(entry.path())?;
-        }
+        fs::remove_file(entry?.path())?;
     }
     Ok(())
 }

@@ -48,15 +48,10 @@ fn sealed_image_is_ready_with_its_files_and_private() {
     );
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
     assert_eq!(mode(&path), 0o700);
-    for name in [
-        "ready",
-        "manifest.json",
-        "core-301.img",
-        "pages-1.img",
-        "lock",
-    ] {
+    for name in ["ready", "manifest.json", "core-301.img", "pages-1.img"] {
         assert_eq!(mode(&path.join(name)), 0o600, "{name}");
     }
+    assert_eq!(mode(&scratch.path().join("lock")), 0o600);
     let image = images.ready(7).unwrap().unwrap();
     assert_eq!(image.manifest(), &manifest);
     image.check_files().unwrap();
@@ -82,9 +77,10 @@ fn image_that_is_not_sealed_goes() {
 fn remains_of_a_dump_that_was_cut_off_go_with_the_next() {
     let scratch = Scratch::new();
     let images = images(&scratch);
-    std::mem::forget(images.begin(7).unwrap());
-    // Its process has ended, and its lock with it.
-    fs::remove_file(images.path(7).join("lock")).unwrap();
+    let mut image = images.begin(7).unwrap();
+    // Its process ends, and its lock with it.
+    image.sealed = true;
+    drop(image);
     fs::write(images.path(7).join("pages-9.img"), "old").unwrap();
     let manifest = sealed(&images);
     assert_eq!(manifest.files.len(), 2);
@@ -113,6 +109,26 @@ fn image_in_use_is_left_alone() {
         assert!(error.unwrap().contains("under way"));
     }
     image.check_files().unwrap();
+    // That of another job is free, and so is this one later.
+    assert!(images.begin(8).is_ok());
+    image.remove().unwrap();
+    assert!(images.begin(7).is_ok());
+}
+
+#[test]
+fn lock_stays_when_an_image_goes() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    let image = images.begin(7).unwrap();
+    // What removes a directory must not take the lock of what begins there.
+    assert!(images.begin(7).unwrap_err().contains("under way"));
+    fs::remove_dir_all(images.path(7)).unwrap();
+    assert!(images.begin(7).unwrap_err().contains("under way"));
+    drop(image);
+    let again = images.begin(7).unwrap();
+    assert!(images.remove(7).unwrap_err().contains("under way"));
+    drop(again);
+    images.remove(7).unwrap();
 }
 
 #[test]
