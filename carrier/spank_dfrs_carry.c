@@ -46,6 +46,8 @@ SPANK_PLUGIN(dfrs_carry, 1);
 /* After a carry a job has new ones: its script may still ask for the status of an old one. */
 #define PIDS_PER_CARRY 512
 #define NUMBER_SIZE 24
+/* What dfrsd says when the image is restored, and waits for init. */
+#define RESTORED "restored"
 
 /* The words of plugstack.conf. */
 static struct {
@@ -276,19 +278,56 @@ static int exit_of(pid_t pid)
 
 /* The helper's part: root's, outside the namespaces. */
 
-static bool enter(pid_t pid, const char *kind)
+/* The directory in /proc of a process: what is opened below is of it, and of no later one with its PID. */
+static int hold(pid_t pid)
 {
 	char path[64];
-	int fd, rc;
+	int fd;
 
-	(void) snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, kind);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	rc = (fd < 0) ? -1 : setns(fd, 0);
-	if (rc)
-		slurm_error("dfrs carry: entering %s: %m", path);
+	(void) snprintf(path, sizeof(path), "/proc/%d", pid);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		slurm_error("dfrs carry: %s: %m", path);
+	return fd;
+}
+
+/* The parent of a process that is held; -1 if it is gone. */
+static pid_t parent_of(int process)
+{
+	char text[1024], *end;
+	int fd = openat(process, "stat", O_RDONLY | O_CLOEXEC), parent = -1;
+	ssize_t length = (fd < 0) ? -1 : read(fd, text, sizeof(text) - 1);
+
 	if (fd >= 0)
 		(void) close(fd);
-	return !rc;
+	if (length <= 0)
+		return -1;
+	text[length] = '\0';
+	/* Its name may have any characters in it. */
+	end = strrchr(text, ')');
+	return (end && (sscanf(end, ") %*c %d", &parent) == 1)) ? parent : -1;
+}
+
+/* Whether a process that is held is in our user namespace: it cannot have made a namespace then, nor entered one. */
+static bool is_of_our_users(int process)
+{
+	struct stat own, other;
+
+	return !stat("/proc/self/ns/user", &own) && !fstatat(process, "ns/user", &other, 0) &&
+	       (own.st_dev == other.st_dev) && (own.st_ino == other.st_ino);
+}
+
+/* Enters a namespace of a process that is held. */
+static bool enter(int process, const char *name, int kind)
+{
+	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
+	bool good = (fd >= 0) && is_of_our_users(process) && !setns(fd, kind);
+
+	if (!good)
+		slurm_error("dfrs carry: entering %s: %m", name);
+	if (fd >= 0)
+		(void) close(fd);
+	return good;
 }
 
 /*
@@ -345,16 +384,22 @@ static bool choose_next_pids(const struct order *order)
 	return true;
 }
 
-/* Has a child ACT in the namespaces of MONITOR and init. A process of a PID namespace is forked into it. */
-static bool inside(pid_t monitor, const struct order *order, bool (*act)(const struct order *))
+/*
+ * Has a child ACT in the namespaces of the monitor, which is held, and its child init. A process of a PID namespace is
+ * forked into it.
+ */
+static bool inside(int monitor, const struct order *order, bool (*act)(const struct order *))
 {
-	pid_t outer, inner;
+	pid_t outer, inner, of_monitor = getppid();
+	int init;
 
 	outer = fork();
 	if (outer)
 		return (outer > 0) && !exit_of(outer);
+	init = hold(order->init);
 	/* PIDs first: in the other namespace /proc is the job's. */
-	if (!enter(order->init, "pid") || !enter(monitor, "mnt"))
+	if ((init < 0) || !enter(init, "ns/pid", CLONE_NEWPID) || (parent_of(init) != of_monitor) ||
+	    !enter(monitor, "ns/mnt", CLONE_NEWNS))
 		_exit(1);
 	inner = fork();
 	if (inner)
@@ -395,9 +440,20 @@ __attribute__((noreturn)) static void run_dfrsd(pid_t monitor, const struct orde
 	_exit(EXIT_HELD);
 }
 
-/* Has dfrsd restore the image, and says what it says. */
-static bool restore(pid_t monitor, const struct order *order)
+/* Answers init: 1, it is to be PID 1 of the job. */
+static bool answer(int out, char byte)
 {
+	return write(out, &byte, 1) == 1;
+}
+
+/*
+ * Has dfrsd restore the image, and says what it says. When it has looked at what is restored, it says RESTORED, and
+ * waits for init to take that over: then it lets it go on, and removes the image.
+ */
+static bool restore(int process, const struct order *order, int out)
+{
+	pid_t monitor = getppid();
+	bool answered = false;
 	int output[2], status;
 	char *line = NULL;
 	size_t size = 0;
@@ -414,8 +470,12 @@ static bool restore(pid_t monitor, const struct order *order)
 		run_dfrsd(monitor, order, output[1]);
 	(void) close(output[1]);
 	lines = fdopen(output[0], "r");
-	while (lines && (getline(&line, &size, lines) > 0))
-		slurm_info("dfrs carry: job %u: %.*s", state.job, (int) strcspn(line, "\n"), line);
+	while (lines && (getline(&line, &size, lines) > 0)) {
+		if (answered || strcmp(line, RESTORED "\n"))
+			slurm_info("dfrs carry: job %u: %.*s", state.job, (int) strcspn(line, "\n"), line);
+		else
+			answered = inside(process, order, choose_next_pids) && answer(out, 1);
+	}
 	free(line);
 	if (lines)
 		(void) fclose(lines);
@@ -423,14 +483,15 @@ static bool restore(pid_t monitor, const struct order *order)
 	if (status)
 		slurm_error("dfrs carry: job %u: its image in %s was not restored (status %d); see slurmd's log",
 			    state.job, options.images, status);
-	return !status;
+	return answered;
 }
 
 /* Waits for its order, does what root must, and answers with a byte: 1 if all went well. */
 __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 {
+	/* As long as no user could have ended the monitor. */
+	int process = hold(monitor);
 	struct order order;
-	char answer;
 
 	/* Signals to the monitor's process group are not for us. */
 	(void) setsid();
@@ -438,9 +499,11 @@ __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 	unblock_signals();
 	if (read(in, &order, sizeof(order)) != sizeof(order))
 		_exit(0);
-	answer = inside(monitor, &order, mount_own) &&
-		 (!order.root || (restore(monitor, &order) && inside(monitor, &order, choose_next_pids)));
-	_exit((write(out, &answer, 1) == 1) ? 0 : 1);
+	if ((process < 0) || (getppid() != monitor) || !inside(process, &order, mount_own))
+		_exit(answer(out, 0) ? 0 : 1);
+	if (order.root)
+		_exit((restore(process, &order, out) || answer(out, 0)) ? 0 : 1);
+	_exit(answer(out, 1) ? 0 : 1);
 }
 
 /* Forks the helper; its PID, or -1. */

@@ -7,6 +7,9 @@ use dfrs_node::options::{Command, Options};
 use dfrs_node::{carry, client, daemon};
 
 fn main() -> ExitCode {
+    if let Some(code) = carry::run_as_script() {
+        return code;
+    }
     let options = Options::parse();
     let result = match &options.command {
         None => daemon::serve(&options.serve),

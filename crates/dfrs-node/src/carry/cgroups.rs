@@ -1,8 +1,10 @@
 //! Joins the control groups of a job: what criu restores is born where criu runs.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::held::HeldProcess;
 use super::procfs;
 
 /// Moves this process to all control groups of another.
@@ -10,8 +12,9 @@ use super::procfs;
 /// # Errors
 ///
 /// If a group cannot be joined, as of a hierarchy that is not mounted here; one line.
-pub fn join(of: u32) -> Result<(), String> {
-    let groups = procfs::text(of, "cgroup");
+pub fn join(process: &HeldProcess) -> Result<(), String> {
+    let of = process.number();
+    let groups = procfs::text(process, "cgroup");
     let groups = groups.map_err(|error| format!("/proc/{of}/cgroup: {error}"))?;
     let mounts = procfs::text(std::process::id(), "mountinfo");
     let mounts = mounts.map_err(|error| format!("/proc/self/mountinfo: {error}"))?;
@@ -40,6 +43,27 @@ pub fn join(of: u32) -> Result<(), String> {
 fn missed<'a>(groups: &'a str, joined: &str) -> Option<&'a str> {
     let mut groups = groups.lines();
     groups.find(|group| joined.lines().all(|other| other != *group))
+}
+
+/// Whether a process is in a group that is frozen, or about to be: criu would wait for it.
+///
+/// # Errors
+///
+/// If its groups are not known; one line.
+pub fn is_frozen(process: u32) -> Result<bool, String> {
+    let named = |error: io::Error| format!("process {process}: control groups: {error}");
+    let groups = procfs::text(process, "cgroup").map_err(named)?;
+    let mounts = procfs::text(std::process::id(), "mountinfo").map_err(named)?;
+    let lists = process_lists(&groups, &mounts);
+    Ok(lists.iter().any(|list| {
+        let state = |name: &str| fs::read_to_string(list.with_file_name(name)).unwrap_or_default();
+        is_state_frozen(&state("cgroup.events"), &state("freezer.state"))
+    }))
+}
+
+/// By `cgroup.events` of v2, or `freezer.state` of v1; empty where there is none.
+fn is_state_frozen(events: &str, state: &str) -> bool {
+    events.lines().any(|line| line == "frozen 1") || !["", "THAWED"].contains(&state.trim())
 }
 
 /// The `cgroup.procs` of the groups in the text of `/proc/PID/cgroup`, below mounts in that of
@@ -137,6 +161,14 @@ mod tests {
         let joined = "2:cpu:/slurm/job_1\n1:name=systemd:/b\n0::/\n";
         assert_eq!(missed(groups, joined), Some("1:name=systemd:/a"));
         assert_eq!(missed(groups, ""), Some("2:cpu:/slurm/job_1"));
+    }
+
+    #[test]
+    fn frozen_groups_are_known_on_both_versions() {
+        assert!(is_state_frozen("populated 1\nfrozen 1\n", ""));
+        assert!(is_state_frozen("", "FROZEN\n") && is_state_frozen("", "FREEZING\n"));
+        assert!(!is_state_frozen("populated 1\nfrozen 0\n", "THAWED\n"));
+        assert!(!is_state_frozen("", ""));
     }
 
     #[test]

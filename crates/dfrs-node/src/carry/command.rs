@@ -197,12 +197,13 @@ fn inspect(job: u32, policy: &SitePolicy) -> Result<(), String> {
 
 fn release(job: u32, images: &Path, discard: bool) -> Result<(), String> {
     let images = Images::open(images, None)?;
-    match (JobTree::find(job), discard) {
-        (Ok(tree), _) => super::release(&tree, &images),
-        (Err(_), true) => images.remove(job),
-        (Err(error), false) => Err(format!(
-            "{error}; its image, if there is one, is kept: --discard removes it"
+    match super::release_job(job, &images) {
+        Err(_) if discard && JobTree::find(job).is_err() => images.remove(job),
+        Err(error) if !discard => Err(format!(
+            "{error}; its image, if there is one, is kept: --discard removes that of a job that is \
+             not here"
         )),
+        released => released,
     }
 }
 

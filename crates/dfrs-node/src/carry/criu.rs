@@ -1,8 +1,10 @@
 //! criu's command lines, and running them inside a job's namespaces.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -12,13 +14,18 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::held::HeldProcess;
 use super::image::{DUMP_LOG, OUTPUT, RESTORE_LOG};
-use super::procfs;
+use super::procfs::{self, ProcessStatus};
+use super::signals;
+use super::stage::{self, CriuStage};
+use super::tree::{self, JobTree, Namespaces};
 
 /// Where criu is if nothing else is said.
 pub const PROGRAM: &str = "/usr/sbin/criu";
-/// A dump or a restore that takes longer has failed.
+/// A dump or a restore that takes longer, and for each so many bytes a second more, has failed.
 const TIMEOUT: Duration = Duration::from_secs(600);
+const BYTES_OF_TIMEOUT: u64 = 16 << 20;
 /// Deleted files that are still open go into the image up to this size.
 pub const MAX_DELETED_FILE_BYTES: u64 = 64 << 20;
 /// Beginnings of errors after which criu goes on, or which say less than the next one.
@@ -41,10 +48,18 @@ pub struct Criu {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deed {
     /// Dump the tree of this root, by its number in the namespace; it stays stopped.
-    Dump {
-        root_pid: u32,
-    },
-    Restore,
+    Dump { root_pid: u32 },
+    /// Restore the tree of this root.
+    Restore { root_pid: u32 },
+}
+
+/// Where an image is, or shall be.
+#[derive(Debug, Clone, Copy)]
+pub struct ImagePlace<'a> {
+    /// Its directory.
+    pub path: &'a Path,
+    /// About how large it is.
+    pub bytes: u64,
 }
 
 impl Criu {
@@ -69,37 +84,98 @@ impl Criu {
         })
     }
 
-    /// Dumps a tree into a directory; its processes are stopped then.
+    /// Dumps a tree into a directory; its processes are stopped then. `look` is called when all is
+    /// in the image and they are traced still, with the processes that are criu's own.
     ///
     /// # Errors
     ///
-    /// criu's first error, or why it could not be run; one line.
-    pub fn dump(&self, init: u32, root_pid: u32, image: &Path) -> Result<(), String> {
-        self.run(init, Deed::Dump { root_pid }, image)
+    /// What `look` says, criu's first error, or why it could not be run; one line.
+    pub fn dump(
+        &self,
+        tree: &JobTree,
+        place: &ImagePlace,
+        look: &mut dyn FnMut(&BTreeSet<u32>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let root_pid = tree.root_pid;
+        let deed = Deed::Dump { root_pid };
+        self.run(&tree.init, &tree.namespaces, deed, place, look)
     }
 
-    /// Restores a tree from a directory, into the namespaces of an init.
+    /// Restores a tree from a directory, into the namespaces of an init. `look` is called before
+    /// it goes on.
     ///
     /// # Errors
     ///
-    /// criu's first error, or why it could not be run; one line.
-    pub fn restore(&self, init: u32, image: &Path) -> Result<(), String> {
-        self.run(init, Deed::Restore, image)
+    /// As [`Self::dump`]. Nothing of it is left if `look` had not yet let it go on.
+    pub fn restore(
+        &self,
+        init: &HeldProcess,
+        namespaces: &Namespaces,
+        root_pid: u32,
+        place: &ImagePlace,
+        look: &mut dyn FnMut(&BTreeSet<u32>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let deed = Deed::Restore { root_pid };
+        let mut let_go = false;
+        let mut look = |criu: &BTreeSet<u32>| {
+            look(criu)?;
+            let_go = true;
+            Ok(())
+        };
+        let done = self.run(init, namespaces, deed, place, &mut look);
+        if done.is_err() && !let_go {
+            end_all(init);
+        }
+        done
     }
 
-    fn run(&self, init: u32, deed: Deed, image: &Path) -> Result<(), String> {
+    fn run(
+        &self,
+        init: &HeldProcess,
+        namespaces: &Namespaces,
+        deed: Deed,
+        place: &ImagePlace,
+        look: &mut dyn FnMut(&BTreeSet<u32>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let image = place.path;
+        let script = std::env::current_exe().map_err(|error| format!("dfrsd: {error}"))?;
         // As root, and in the job's mount namespace: what runs there must be what is seen here.
-        for path in [self.program.as_path(), image] {
+        for path in [self.program.as_path(), image, &script] {
             let inner = path.strip_prefix("/").unwrap_or(path);
             if !procfs::is_same_file(&procfs::file(init, "root").join(inner), path) {
                 return Err(format!("{} is not the same inside the job", path.display()));
             }
         }
-        let output = image.join(OUTPUT);
+        let named = |error: io::Error| format!("{}: {error}", self.program.display());
+        let stage = CriuStage::new().map_err(named)?;
+        let timeout = self.timeout + Duration::from_secs(place.bytes / BYTES_OF_TIMEOUT);
+        let mut refused = None;
         let status = self
-            .start(init, deed, image, &output)
-            .and_then(|child| wait(child, self.timeout))
-            .map_err(|error| format!("{}: {error}", self.program.display()))?;
+            .start(namespaces, deed, image, &script, stage.address())
+            .and_then(|child| {
+                wait(
+                    child,
+                    timeout,
+                    &mut |criu| {
+                        if let Some(waiting) = stage.arrived() {
+                            let looked = criu_processes(criu, deed).and_then(|own| look(&own));
+                            match looked {
+                                Ok(()) => drop(waiting.go_on()),
+                                Err(error) => refused = Some(error),
+                            }
+                        }
+                    },
+                    &|| {
+                        if let Deed::Restore { .. } = deed {
+                            end_all(init)
+                        }
+                    },
+                )
+            })
+            .map_err(named)?;
+        if let Some(error) = refused {
+            return Err(error);
+        }
         if status.is_some_and(|status| status.success()) {
             return Ok(());
         }
@@ -109,24 +185,36 @@ impl Criu {
             String::from_utf8_lossy(&bytes).into_owned()
         };
         let reason = match status {
-            None => format!("not done after {} s", self.timeout.as_secs()),
+            None => format!("not done after {} s", timeout.as_secs()),
             Some(status) => first_error(&read(&log))
-                .or_else(|| first_line(&read(&output)))
+                .or_else(|| first_line(&read(&image.join(OUTPUT))))
                 .unwrap_or_else(|| status.to_string()),
         };
         Err(format!("criu {}: {reason}", deed.word()))
     }
 
-    fn start(&self, init: u32, deed: Deed, image: &Path, output: &Path) -> io::Result<Child> {
+    fn start(
+        &self,
+        namespaces: &Namespaces,
+        deed: Deed,
+        image: &Path,
+        script: &Path,
+        stage: &str,
+    ) -> io::Result<Child> {
         let output: File = OpenOptions::new()
             .create(true)
             .append(true)
             .mode(0o600)
-            .open(output)?;
-        let words = command_line(&self.program, init, deed, image);
+            .open(image.join(OUTPUT))?;
+        // nsenter opens them before it enters one.
+        let own = std::process::id();
+        let [mounts, pids] = [&namespaces.mounts, &namespaces.pids]
+            .map(|namespace| format!("/proc/{own}/fd/{}", namespace.as_raw_fd()));
+        let words = command_line(&self.program, &mounts, &pids, deed, image, script);
         Command::new(&words[0])
             .args(&words[1..])
             .env_clear()
+            .env(stage::ADDRESS, stage)
             .env("PATH", SEARCH_PATH)
             .current_dir("/")
             .stdin(Stdio::null())
@@ -142,28 +230,38 @@ impl Deed {
     fn word(self) -> &'static str {
         match self {
             Deed::Dump { .. } => "dump",
-            Deed::Restore => "restore",
+            Deed::Restore { .. } => "restore",
         }
     }
 
     fn log(self) -> &'static str {
         match self {
             Deed::Dump { .. } => DUMP_LOG,
-            Deed::Restore => RESTORE_LOG,
+            Deed::Restore { .. } => RESTORE_LOG,
         }
     }
 }
 
 /// The command: criu, inside the PID and mount namespaces of a job, so that neither is dumped.
-fn command_line(program: &Path, init: u32, deed: Deed, image: &Path) -> Vec<OsString> {
-    let (init, ghost_limit) = (init.to_string(), MAX_DELETED_FILE_BYTES.to_string());
-    let mut words: Vec<OsString> = ["nsenter", "--target", &init, "--mount", "--pid", "--"]
-        .map(OsString::from)
-        .to_vec();
+fn command_line(
+    program: &Path,
+    mounts: &str,
+    pids: &str,
+    deed: Deed,
+    image: &Path,
+    script: &Path,
+) -> Vec<OsString> {
+    let ghost_limit = MAX_DELETED_FILE_BYTES.to_string();
+    let mut words: Vec<OsString> = vec!["nsenter".into()];
+    words.push(format!("--mount={mounts}").into());
+    words.push(format!("--pid={pids}").into());
+    words.push("--".into());
     words.push(program.into());
     words.push(deed.word().into());
     words.push("--images-dir".into());
     words.push(image.into());
+    words.push("--action-script".into());
+    words.push(script.into());
     words.extend(
         [
             // Root's own defaults are for root's own work.
@@ -189,20 +287,59 @@ fn command_line(program: &Path, init: u32, deed: Deed, image: &Path) -> Vec<OsSt
                 .map(OsString::from),
             );
         }
-        Deed::Restore => words.push("--restore-detached".into()),
+        Deed::Restore { .. } => words.push("--restore-detached".into()),
     }
     words.extend(["-v2", "--log-file", deed.log()].map(OsString::from));
     words
 }
 
-/// How it ended; none if it had to be ended after `timeout`.
-fn wait(mut child: Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
+/// The processes that are criu's, and not the job's: criu and its script, of which nsenter is the
+/// parent. What it restores is below it, too, until it ends.
+fn criu_processes(nsenter: u32, deed: Deed) -> Result<BTreeSet<u32>, String> {
+    let mut own = tree::below(nsenter)?;
+    if let Deed::Restore { root_pid } = deed {
+        let is_root = |process: &u32| {
+            ProcessStatus::read(*process)
+                .is_some_and(|status| status.own_number() == Some(root_pid))
+        };
+        if let Some(root) = own.iter().copied().find(is_root) {
+            let restored = tree::below(root)?;
+            own.retain(|process| !restored.contains(process));
+        }
+    }
+    Ok(own)
+}
+
+/// Ends all processes below an init, first those that are traced: criu's end would let them go on.
+fn end_all(init: &HeldProcess) {
+    let inside = tree::inside(init).unwrap_or_default();
+    let is_traced = |process: &u32| {
+        let status = ProcessStatus::read(*process);
+        status.is_some_and(|status| status.field("TracerPid") != "0")
+    };
+    let (traced, others): (Vec<u32>, Vec<u32>) = inside.into_iter().partition(is_traced);
+    for process in traced.into_iter().chain(others) {
+        // What is gone need not end.
+        let _ = signals::send(process, Signal::KILL.as_raw());
+    }
+}
+
+/// How it ended; none if it had to be ended after `timeout`. `look` is called all the time, with
+/// its number, and `give_up` before the end.
+fn wait(
+    mut child: Child,
+    timeout: Duration,
+    look: &mut dyn FnMut(u32),
+    give_up: &dyn Fn(),
+) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
+        look(child.id());
         if begun.elapsed() >= timeout {
+            give_up();
             let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
             if let Some(group) = group {
                 let _ = kill_process_group(group, Signal::KILL);
@@ -240,9 +377,11 @@ mod tests {
     fn line(deed: Deed) -> String {
         let words = command_line(
             Path::new("/usr/sbin/criu"),
-            900,
+            "/m",
+            "/p",
             deed,
             Path::new("/images/7"),
+            Path::new("/usr/sbin/dfrsd"),
         );
         let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
         words.join(" ")
@@ -252,13 +391,15 @@ mod tests {
     fn command_lines_enter_the_job_and_leave_its_groups_alone() {
         assert_eq!(
             line(Deed::Dump { root_pid: 301 }),
-            "nsenter --target 900 --mount --pid -- /usr/sbin/criu dump --images-dir /images/7 \
+            "nsenter --mount=/m --pid=/p -- /usr/sbin/criu dump --images-dir /images/7 \
+             --action-script /usr/sbin/dfrsd \
              --no-default-config --manage-cgroups=ignore --file-locks --tcp-established \
              --tree 301 --leave-stopped --ghost-limit 67108864 -v2 --log-file dump.log"
         );
         assert_eq!(
-            line(Deed::Restore),
-            "nsenter --target 900 --mount --pid -- /usr/sbin/criu restore --images-dir /images/7 \
+            line(Deed::Restore { root_pid: 301 }),
+            "nsenter --mount=/m --pid=/p -- /usr/sbin/criu restore --images-dir /images/7 \
+             --action-script /usr/sbin/dfrsd \
              --no-default-config --manage-cgroups=ignore --file-locks --tcp-established \
              --restore-detached -v2 --log-file restore.log"
         );
@@ -284,10 +425,12 @@ mod tests {
         command.args(["-c", "sleep 60 & wait"]).process_group(0);
         let child = command.spawn().unwrap();
         let begun = Instant::now();
-        assert_eq!(wait(child, Duration::from_millis(50)).unwrap(), None);
+        let waited = wait(child, Duration::from_millis(50), &mut |_| (), &|| ());
+        assert_eq!(waited.unwrap(), None);
         assert!(begun.elapsed() < Duration::from_secs(30));
         let child = Command::new("true").spawn().unwrap();
-        assert!(wait(child, TIMEOUT).unwrap().unwrap().success());
+        let waited = wait(child, TIMEOUT, &mut |_| (), &|| ());
+        assert!(waited.unwrap().unwrap().success());
     }
 
     #[test]

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::criu::Criu;
+use super::criu::{Criu, ImagePlace};
+use super::held::HeldProcess;
 use super::image::Images;
 use super::image::manifest::{Manifest, VERSION};
-use super::inspect::{SitePolicy, inspect};
+use super::inspect::{SitePolicy, inspect, inspect_stopped};
 use super::procfs::{self, ProcessStatus};
 use super::signals::{self, HOLD, RELEASE};
 use super::tree::JobTree;
-use super::{mend, processor};
+use super::{mend, processor, record};
 use crate::log;
 
 /// How long an end of criu is waited for, and how often that is looked at.
@@ -51,13 +52,33 @@ pub fn dump(
     images.check_room(inspection.image_bytes()).map_err(named)?;
     let image = images.begin(tree.job)?;
     let stopped = stopped_processes(tree)?;
-    signals::send(tree.monitor, HOLD)
+    tree.monitor
+        .send(HOLD)
         .map_err(|error| named(format!("its monitor cannot be reached: {error}")))?;
+    let mut manifest = describe(tree, node);
+    let place = ImagePlace {
+        path: image.path(),
+        bytes: inspection.image_bytes(),
+    };
+    // Again, and what is in the image is what is seen now: criu has all of it stopped.
+    let mut look = |own: &BTreeSet<u32>| {
+        let inspection = inspect_stopped(tree, policy, own)?;
+        if !inspection.obstacles.is_empty() {
+            return Err(format!("it cannot be carried: {}", inspection.reasons()));
+        }
+        let mut inside = tree.inside()?;
+        inside.retain(|process| !own.contains(process));
+        manifest.processes = record::read_all(&inside)?;
+        Ok(())
+    };
     let made = criu
-        .dump(tree.init, tree.root_pid, image.path())
+        .dump(tree, &place, &mut look)
         .and_then(|()| mend::mend(image.path()))
         .and_then(|mended| {
-            let manifest = image.seal(describe(tree, node))?;
+            if manifest.processes.is_empty() {
+                return Err("criu has not run its action script".to_owned());
+            }
+            let manifest = image.seal(manifest)?;
             Ok(Dumped {
                 bytes: manifest.bytes,
                 mended,
@@ -85,8 +106,18 @@ pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), S
     for process in stopped_processes(tree)?.difference(stopped_before) {
         signals::resume(*process).map_err(|error| format!("process {process}: {error}"))?;
     }
-    signals::send(tree.monitor, RELEASE)
-        .map_err(|error| format!("monitor {}: {error}", tree.monitor))
+    release_monitor(&tree.monitor)
+}
+
+/// Has a monitor pass signals on again, or end as its job did.
+///
+/// # Errors
+///
+/// If it cannot be reached; one line.
+pub fn release_monitor(monitor: &HeldProcess) -> Result<(), String> {
+    let number = monitor.number();
+    let sent = monitor.send(RELEASE);
+    sent.map_err(|error| format!("monitor {number}: {error}"))
 }
 
 /// Waits until no process of the job is traced: a criu whose dfrsd was killed goes on, and stops
@@ -129,6 +160,7 @@ fn describe(tree: &JobTree, node: &str) -> Manifest {
         root_pid: tree.root_pid,
         node: node.to_owned(),
         cpu_flags: processor::flags(&procfs::cpu_information()),
+        processes: Vec::new(),
         bytes: 0,
         files: Vec::new(),
     }

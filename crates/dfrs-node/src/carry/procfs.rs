@@ -9,9 +9,21 @@ use std::path::{Path, PathBuf};
 /// The kinds of namespaces that are compared.
 pub const NAMESPACES: [&str; 8] = ["cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"];
 
+/// A process as a number, or one that is [held](super::held::HeldProcess).
+pub trait Process: Copy {
+    /// One of its files in `/proc`.
+    fn file(self, name: &str) -> PathBuf;
+}
+
+impl Process for u32 {
+    fn file(self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{self}/{name}"))
+    }
+}
+
 /// A file of a process.
-pub fn file(process: u32, name: &str) -> PathBuf {
-    PathBuf::from(format!("/proc/{process}/{name}"))
+pub fn file(process: impl Process, name: &str) -> PathBuf {
+    process.file(name)
 }
 
 /// Its text; what is not UTF-8 is replaced.
@@ -19,19 +31,19 @@ pub fn file(process: u32, name: &str) -> PathBuf {
 /// # Errors
 ///
 /// If it cannot be read.
-pub fn text(process: u32, name: &str) -> io::Result<String> {
+pub fn text(process: impl Process, name: &str) -> io::Result<String> {
     let bytes = fs::read(file(process, name))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Where a link of a process leads; none if it has ended or has no such link.
-pub fn link(process: u32, name: &str) -> Option<String> {
+pub fn link(process: impl Process, name: &str) -> Option<String> {
     let target = fs::read_link(file(process, name)).ok()?;
     Some(target.to_string_lossy().into_owned())
 }
 
 /// The names in a directory of a process; none if it has ended.
-pub fn names(process: u32, directory: &str) -> Vec<String> {
+pub fn names(process: impl Process, directory: &str) -> Vec<String> {
     let entries = fs::read_dir(file(process, directory));
     let entries = entries.into_iter().flatten().flatten();
     entries
@@ -51,7 +63,7 @@ pub fn processes() -> Result<Vec<u32>, String> {
 }
 
 /// The namespaces of a process, by kind.
-pub fn namespaces(process: u32) -> BTreeMap<&'static str, String> {
+pub fn namespaces(process: impl Process) -> BTreeMap<&'static str, String> {
     let found = NAMESPACES.iter().filter_map(|kind| {
         let target = link(process, &format!("ns/{kind}"))?;
         Some((*kind, target))
@@ -78,7 +90,7 @@ pub struct ProcessStatus(BTreeMap<String, String>);
 
 impl ProcessStatus {
     /// That of a process; none if it has ended.
-    pub fn read(process: u32) -> Option<ProcessStatus> {
+    pub fn read(process: impl Process) -> Option<ProcessStatus> {
         text(process, "status")
             .ok()
             .map(|text| ProcessStatus::parse(&text))

@@ -2,9 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::dump::{let_go_on, wait_for_criu};
+use super::dump::{let_go_on, release_monitor, wait_for_criu};
 use super::image::Images;
-use super::tree::JobTree;
+use super::tree::{self, JobTree};
+
+/// As [`release`], by the job's number. Of one that has ended meanwhile only the monitor may be
+/// left, which ends then, too.
+///
+/// # Errors
+///
+/// As [`JobTree::find`] and [`release`].
+pub fn release_job(job: u32, images: &Images) -> Result<(), String> {
+    let error = match JobTree::find(job) {
+        Ok(tree) => return release(&tree, images),
+        Err(error) => error,
+    };
+    let monitor = tree::lone_monitor(job).ok_or(error)?;
+    images.remove(job)?;
+    release_monitor(&monitor)
+}
 
 /// Removes the job's image and lets its processes go on. Without an image, or if they run, nothing
 /// happens to them.

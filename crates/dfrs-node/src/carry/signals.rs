@@ -1,8 +1,9 @@
 //! Signals to the processes of a job that is carried.
 
 use std::io;
+use std::os::fd::AsFd;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, pidfd_send_signal};
 
 /// To the monitor: a dump begins. The next SIGTERM is Slurm's, which requeues the job, and ends it
 /// at once. `SIGRTMAX - 3`, as `carrier/carrier.c` has it.
@@ -23,12 +24,24 @@ pub fn send(process: u32, signal: i32) -> io::Result<()> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
     let process = i32::try_from(process).ok().filter(|number| *number > 1);
     let process = process.and_then(Pid::from_raw).ok_or_else(invalid)?;
+    Ok(kill_process(process, checked(signal)?)?)
+}
+
+/// Sends a signal to the process whose directory of `/proc` is open.
+///
+/// # Errors
+///
+/// As [`send`].
+pub fn send_to(directory: impl AsFd, signal: i32) -> io::Result<()> {
+    Ok(pidfd_send_signal(directory, checked(signal)?)?)
+}
+
+fn checked(signal: i32) -> io::Result<Signal> {
     if !(1..=LAST).contains(&signal) || RESERVED.contains(&signal) {
-        return Err(invalid());
+        return Err(io::ErrorKind::InvalidInput.into());
     }
     // SAFETY: the number is one of the kernel's signals, and none that libraries keep (SAFETY.md, 7).
-    let signal = unsafe { Signal::from_raw_unchecked(signal) };
-    Ok(kill_process(process, signal)?)
+    Ok(unsafe { Signal::from_raw_unchecked(signal) })
 }
 
 /// Lets a stopped process run (SIGCONT); one that has ended need not.

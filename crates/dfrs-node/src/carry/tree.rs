@@ -8,19 +8,21 @@
 //! own. A `slurmstepd` is one by these, too: a program that takes root's ids, as sudo, keeps the
 //! title that its user gave it.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::groups;
-use super::procfs::{self, ProcessStatus};
+use super::held::HeldProcess;
+use super::procfs::{self, Process, ProcessStatus};
 use crate::cgroup::process::ProcessTable;
 use crate::cgroup::trust::is_trusted_down_to;
 use crate::log;
 
 /// The name of the carrier's program, perhaps with a version behind it.
 const CARRIER: &str = "dfrs-carrier";
-/// The name of Slurm's program that starts a batch script.
+/// The name of Slurm's program that starts a batch script; Debian has an end of its own behind it.
 const STEP_DAEMON: &str = "slurmstepd";
 const DELETED: &str = " (deleted)";
 /// Root's directories in which criu and what it loads are. In the job's mount namespace they must
@@ -28,8 +30,17 @@ const DELETED: &str = " (deleted)";
 const SYSTEM_DIRECTORIES: [&str; 3] = ["/", "/usr", "/etc"];
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
+/// Namespaces of a job that are entered, and that root has made.
+#[derive(Debug)]
+pub struct Namespaces {
+    /// Of mounts.
+    pub mounts: File,
+    /// Of PIDs.
+    pub pids: File,
+}
+
 /// The processes between Slurm and the batch script of a job, by their numbers on the node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct JobTree {
     /// Slurm's job id.
     pub job: u32,
@@ -39,9 +50,11 @@ pub struct JobTree {
     /// old one, so this may be less than what Slurm knows, and is never more.
     pub restarts: u32,
     /// The task that Slurm knows.
-    pub monitor: u32,
+    pub monitor: HeldProcess,
     /// PID 1 of the job's namespace.
-    pub init: u32,
+    pub init: HeldProcess,
+    /// The namespaces of that.
+    pub namespaces: Namespaces,
     /// The process that is dumped, with all below it.
     pub root: u32,
     /// Its number in the namespace.
@@ -60,11 +73,12 @@ impl JobTree {
         let monitor = find_monitor(job, &processes).ok_or_else(|| {
             named("no batch script of it runs below dfrs-carrier on this node (plugstack.conf)")
         })?;
-        let init = only_child(monitor, &processes)
-            .filter(|init| is_carrier(*init) && is_first_of_namespace(*init))
+        let init = only_child(monitor.number(), &processes)
+            .and_then(|init| HeldProcess::open(init).ok())
+            .filter(|init| is_carrier(init) && is_first_of_namespace(init))
             .ok_or_else(|| named("its first process is not there (yet); try again"))?;
-        check_namespaces(monitor, init).map_err(|error| named(&error))?;
-        let root = only_child(init, &processes)
+        let namespaces = open_namespaces(&monitor, &init).map_err(|error| named(&error))?;
+        let root = only_child(init.number(), &processes)
             .ok_or_else(|| named("its batch script is not there (yet); try again"))?;
         let status = ProcessStatus::read(root);
         let (uid, root_pid) = status
@@ -79,6 +93,7 @@ impl JobTree {
             restarts: restarts_below(root, &processes),
             monitor,
             init,
+            namespaces,
             root,
             root_pid,
         })
@@ -90,36 +105,77 @@ impl JobTree {
     ///
     /// If they cannot be listed.
     pub fn inside(&self) -> Result<Vec<u32>, String> {
-        let namespace = procfs::link(self.init, "ns/pid");
-        let mut inside = procfs::processes()?;
-        inside.retain(|process| {
-            *process != self.init
-                && namespace.is_some()
-                && procfs::link(*process, "ns/pid") == namespace
-        });
-        Ok(inside)
+        inside(&self.init)
     }
 }
 
-/// Refuses an init that does not belong to the monitor, or is in namespaces that root did not make.
+/// All processes in the PID namespace of an init but itself, by their numbers on the node.
+///
+/// # Errors
+///
+/// If they cannot be listed.
+pub fn inside(init: &HeldProcess) -> Result<Vec<u32>, String> {
+    let namespace = procfs::link(init, "ns/pid");
+    let mut inside = procfs::processes()?;
+    inside.retain(|process| {
+        *process != init.number()
+            && namespace.is_some()
+            && procfs::link(*process, "ns/pid") == namespace
+    });
+    Ok(inside)
+}
+
+/// A process and all below it.
+///
+/// # Errors
+///
+/// If processes cannot be listed.
+pub fn below(process: u32) -> Result<BTreeSet<u32>, String> {
+    let parents: Vec<(u32, u32)> = procfs::processes()?
+        .into_iter()
+        .filter_map(|child| Some((child, ProcessStatus::read(child)?.parent()?)))
+        .collect();
+    let (mut found, mut queue) = (BTreeSet::new(), vec![process]);
+    while let Some(process) = queue.pop() {
+        if found.insert(process) {
+            let children = parents.iter().filter(|(_, parent)| *parent == process);
+            queue.extend(children.map(|(child, _)| *child));
+        }
+    }
+    Ok(found)
+}
+
+/// The monitor of a job on this node of which nothing else is left, as after a dump.
+pub fn lone_monitor(job: u32) -> Option<HeldProcess> {
+    let processes = procfs::processes().ok()?;
+    let monitor = find_monitor(job, &processes)?;
+    let is_alone = children(monitor.number(), &processes).next().is_none();
+    is_alone.then_some(monitor)
+}
+
+/// The namespaces of an init. It is refused if it does not belong to the monitor, or is in
+/// namespaces that root did not make.
 ///
 /// # Errors
 ///
 /// What is wrong; a part of a line.
-pub fn check_namespaces(monitor: u32, init: u32) -> Result<(), String> {
+pub fn open_namespaces(monitor: &HeldProcess, init: &HeldProcess) -> Result<Namespaces, String> {
     let own = std::process::id();
+    let open = |name: &str| {
+        File::open(procfs::file(init, name))
+            .map_err(|error| format!("process {}: {name}: {error}", init.number()))
+    };
+    let namespaces = Namespaces {
+        mounts: open("ns/mnt")?,
+        pids: open("ns/pid")?,
+    };
     let parent = ProcessStatus::read(init).and_then(|status| status.parent());
-    if parent != Some(monitor) || !is_first_of_namespace(init) {
+    if parent != Some(monitor.number()) || !is_first_of_namespace(init) {
         return Err(format!(
-            "process {init} is not PID 1 below process {monitor}"
+            "process {} is not PID 1 below process {}",
+            init.number(),
+            monitor.number()
         ));
-    }
-    // A mount namespace in the node's user namespace is root's work.
-    for process in [monitor, init] {
-        let namespace = procfs::link(process, "ns/user");
-        if namespace.is_none() || namespace != procfs::link(own, "ns/user") {
-            return Err(format!("process {process} is in another user namespace"));
-        }
     }
     for directory in SYSTEM_DIRECTORIES {
         let inner = format!("root{directory}");
@@ -127,36 +183,51 @@ pub fn check_namespaces(monitor: u32, init: u32) -> Result<(), String> {
             return Err(format!("{directory} is not the node's own in it"));
         }
     }
-    Ok(())
+    // Last: a user's process that ever leaves the node's user namespace never comes back, and one
+    // that is there has no right to make other namespaces, or enter them. The monitor, which was
+    // the parent, is still the one that is held.
+    for process in [monitor, init] {
+        let namespace = procfs::link(process, "ns/user");
+        if namespace.is_none() || namespace != procfs::link(own, "ns/user") {
+            let number = process.number();
+            return Err(format!("process {number} is in another user namespace"));
+        }
+    }
+    Ok(namespaces)
 }
 
-fn find_monitor(job: u32, processes: &[u32]) -> Option<u32> {
+fn find_monitor(job: u32, processes: &[u32]) -> Option<HeldProcess> {
     let table = ProcessTable::new(Path::new("/proc"));
-    let mut found = processes.iter().copied().filter(|process| {
-        let daemon = table.parent(*process).filter(|parent| {
-            let step = table.step_daemon_of(*parent);
-            step.is_some_and(|(of, step)| of == job && step == "batch")
-        });
-        daemon.is_some_and(|daemon| is_batch_daemon(daemon, job, *process)) && is_carrier(*process)
+    let mut found = processes.iter().filter_map(|process| {
+        let daemon = table.parent(*process)?;
+        let (of, step) = table.step_daemon_of(daemon)?;
+        let monitor = HeldProcess::open(*process).ok()?;
+        let is_it = of == job
+            && step == "batch"
+            && is_batch_daemon(&HeldProcess::open(daemon).ok()?, job, &monitor)
+            && is_carrier(&monitor)
+            && ProcessStatus::read(&monitor)?.parent() == Some(daemon);
+        is_it.then_some(monitor)
     });
     found.next()
 }
 
 /// Whether it runs Slurm's program, in the control groups of the job that the process is of.
-fn is_batch_daemon(daemon: u32, job: u32, process: u32) -> bool {
-    let groups = |of| procfs::text(of, "cgroup").unwrap_or_default();
-    program_of_root(daemon).is_some_and(|name| name == STEP_DAEMON)
-        && groups::is_of_batch_step(&groups(daemon), &groups(process), job)
+fn is_batch_daemon(daemon: impl Process, job: u32, process: impl Process) -> bool {
+    let of_daemon = procfs::text(daemon, "cgroup").unwrap_or_default();
+    let of_process = procfs::text(process, "cgroup").unwrap_or_default();
+    program_of_root(daemon).is_some_and(|name| name.starts_with(STEP_DAEMON))
+        && groups::is_of_batch_step(&of_daemon, &of_process, job)
 }
 
 /// Whether it runs the carrier.
-fn is_carrier(process: u32) -> bool {
+pub fn is_carrier(process: impl Process) -> bool {
     program_of_root(process).is_some_and(|name| name.starts_with(CARRIER))
 }
 
 /// The name of the program that it runs, if only root can have put it there: a link by a user to
 /// a file of root's is none. It may have been replaced meanwhile.
-fn program_of_root(process: u32) -> Option<String> {
+fn program_of_root(process: impl Process) -> Option<String> {
     let path = procfs::link(process, "exe")?;
     let path = Path::new(path.strip_suffix(DELETED).unwrap_or(&path));
     let file = fs::metadata(procfs::file(process, "exe")).ok()?;
@@ -168,7 +239,7 @@ fn program_of_root(process: u32) -> Option<String> {
     is_roots.then(|| name.to_owned())
 }
 
-fn is_first_of_namespace(process: u32) -> bool {
+fn is_first_of_namespace(process: impl Process) -> bool {
     let own = procfs::link(std::process::id(), "ns/pid");
     let namespace = procfs::link(process, "ns/pid");
     let number = ProcessStatus::read(process).and_then(|status| status.own_number());
@@ -232,7 +303,10 @@ mod tests {
     #[test]
     fn this_process_is_no_init_of_another() {
         let own = std::process::id();
-        assert!(check_namespaces(own, own).is_err());
+        let held = HeldProcess::open(own).unwrap();
+        assert!(open_namespaces(&held, &held).is_err());
+        assert!(lone_monitor(4_000_000_000).is_none());
+        assert!(below(own).unwrap().contains(&own));
         assert!(!is_carrier(own) && !is_first_of_namespace(own));
         assert!(!is_batch_daemon(own, 7, own));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::{Criu, Images, JobTree, SitePolicy, dump, inspect, release};
+use super::{Criu, Images, JobTree, SitePolicy, dump, inspect, release, release_job};
 
 /// What is to be done with a job that runs here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,21 +98,18 @@ impl CarryWorker for CarryThreads {
 impl ImageSettings {
     fn perform(&self, (job, task): CarryRequest) -> Result<(), String> {
         let policy = SitePolicy::new(&[], &[]);
+        let find = || JobTree::find(job);
         let images = || Images::open(&self.directory, self.quota_bytes);
-        if task == CarryTask::Discard {
-            return images()?.remove(job);
-        }
-        let tree = JobTree::find(job)?;
         match task {
             CarryTask::Inspect => {
-                let inspection = inspect(&tree, &policy)?;
+                let inspection = inspect(&find()?, &policy)?;
                 match inspection.obstacles.is_empty() {
                     true => Ok(()),
                     false => Err(inspection.reasons()),
                 }
             }
             CarryTask::Dump => {
-                let images = images()?;
+                let (tree, images) = (find()?, images()?);
                 if images.ready(job)?.is_some() {
                     return Ok(());
                 }
@@ -122,7 +119,8 @@ impl ImageSettings {
                 let criu = Criu::new(&self.criu)?;
                 dump(&tree, &images, &criu, &policy, &self.node).map(|_| ())
             }
-            CarryTask::Release | CarryTask::Discard => release(&tree, &images()?),
+            CarryTask::Release => release_job(job, &images()?),
+            CarryTask::Discard => images()?.remove(job),
         }
     }
 }

@@ -9,9 +9,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{FILE_MODE, NOT_PART};
+use crate::carry::record::ProcessRecord;
 
 /// The version that this program writes and reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What an image says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct Manifest {
     pub node: String,
     /// What that node's processor can do, as `/proc/cpuinfo` names it.
     pub cpu_flags: BTreeSet<String>,
+    /// The processes, as they were dumped.
+    pub processes: Vec<ProcessRecord>,
     /// Bytes of all files.
     pub bytes: u64,
     /// criu's files, by name.

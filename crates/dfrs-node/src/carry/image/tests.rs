@@ -21,6 +21,7 @@ fn manifest() -> Manifest {
         root_pid: 301,
         node: "n1".to_owned(),
         cpu_flags: BTreeSet::from(["sse".to_owned()]),
+        processes: Vec::new(),
         bytes: 0,
         files: Vec::new(),
     }
@@ -185,9 +186,9 @@ fn manifest_and_ready_have_to_agree() {
     fs::write(images.path(8).join("manifest.json"), "{}").unwrap();
     assert!(images.ready(8).unwrap_err().contains("manifest.json"));
     let mut other = manifest();
-    other.version = 2;
+    other.version = 1;
     let text = serde_json::to_string(&other).unwrap();
-    assert!(Manifest::parse(&text).unwrap_err().contains("version 2"));
+    assert!(Manifest::parse(&text).unwrap_err().contains("version 1"));
 }
 
 #[test]

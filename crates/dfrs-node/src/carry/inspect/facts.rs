@@ -17,6 +17,10 @@ pub struct JobFacts {
     pub steps: Vec<String>,
     /// Processes of the job that are not in its PID namespace, by name.
     pub outside: Vec<String>,
+    /// It is frozen, as by dfrsd or Slurm.
+    pub is_frozen: bool,
+    /// Mounts in its namespace that were not there when it began, by their places.
+    pub own_mounts: Vec<String>,
     /// Namespaces of the job, by kind.
     pub namespaces: BTreeMap<&'static str, String>,
     /// Those of the node, by kind.
@@ -100,6 +104,9 @@ pub enum Thing {
         /// They are on file systems with a device and handles.
         can_be_found: bool,
     },
+    /// Something on a file system that a program of a user's makes (FUSE), or that is not mounted
+    /// any more, by its path. It was not looked at: that program need not answer.
+    Unseen(String),
     /// What the kernel names without a path, as `anon_inode:[eventfd]`.
     Other(String),
 }

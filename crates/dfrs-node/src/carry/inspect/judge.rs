@@ -39,7 +39,7 @@ const RESTORABLE: [&str; 4] = [
     "anon_inode:[timerfd]",
 ];
 /// What the kernel maps under names of its own, and criu knows.
-const SHARED_MEMORY: [&str; 2] = ["/dev/zero", "/SYSV"];
+const SHARED_MEMORY: [&str; 3] = ["/dev/zero", "/SYSV", "/memfd:"];
 /// Where a restore makes deleted files again: the job has one of its own there by then, which no
 /// other process sees.
 const OWN_MEMORY_FILES: &str = "/dev/shm";
@@ -80,6 +80,12 @@ pub fn obstacles(facts: &JobFacts, policy: &SitePolicy) -> Vec<Obstacle> {
         found.insert(Obstacle::new(format!(
             "{process} belongs to it and is outside of its batch script's namespace"
         )));
+    }
+    if facts.is_frozen {
+        found.insert(Obstacle::new("it is frozen"));
+    }
+    for mount in &facts.own_mounts {
+        found.insert(Obstacle::new(format!("it has mounted {mount}")));
     }
     found.extend(of_namespaces(facts));
     if facts.processes.is_empty() {
@@ -185,6 +191,9 @@ fn of_use(used: &Use, facts: &JobFacts, policy: &SitePolicy) -> Option<String> {
             .then(|| "has a pipe to a process outside of the job".to_owned()),
         Thing::Inotify { can_be_found } => (!can_be_found)
             .then(|| "watches files by inotify that cannot be found again".to_owned()),
+        Thing::Unseen(path) => Some(format!(
+            "uses {path}, which is on a user's own file system (FUSE), or one that is not mounted"
+        )),
         Thing::Other(name) if RESTORABLE.contains(&name.as_str()) => None,
         Thing::Other(name) => Some(other_reason(name)),
     }
@@ -248,11 +257,14 @@ fn of_file(how: How, file: &FileFacts, job: u32, policy: &SitePolicy) -> Option<
 /// The file system of memory files of huge pages.
 pub(super) const HUGE_PAGES: &str = "hugetlbfs";
 
+/// Whether the kernel shows memory by this path.
+pub(super) fn is_memory(path: &str) -> bool {
+    SHARED_MEMORY.iter().any(|name| path.starts_with(name))
+}
+
 fn of_deleted(file: &FileFacts, verb: &str) -> Option<String> {
     let path = &file.path;
-    let is_memory =
-        path.starts_with("/memfd:") || SHARED_MEMORY.iter().any(|name| path.starts_with(name));
-    if is_memory {
+    if is_memory(path) {
         let is_huge = file.file_system == HUGE_PAGES;
         return is_huge.then(|| format!("{verb} {path}, which has huge pages"));
     }
@@ -274,7 +286,7 @@ fn of_deleted(file: &FileFacts, verb: &str) -> Option<String> {
 }
 
 /// The copy of the batch script in `SlurmdSpoolDir`: Slurm writes the same on each node.
-fn is_script(path: &str, job: u32) -> bool {
+pub fn is_script(path: &str, job: u32) -> bool {
     let mut parts = path.rsplit('/');
     let (name, directory) = (parts.next(), parts.next());
     let number = directory.and_then(|directory| directory.strip_prefix("job")?.parse().ok());

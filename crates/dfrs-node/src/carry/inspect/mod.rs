@@ -6,9 +6,11 @@ mod read;
 mod sockets;
 mod unix_peers;
 
+use std::collections::BTreeSet;
+
 use super::criu::MAX_DELETED_FILE_BYTES;
 use super::tree::JobTree;
-pub use judge::Obstacle;
+pub use judge::{Obstacle, is_script};
 
 /// Directories that a node has to itself, unless the site says otherwise.
 const LOCAL_DIRECTORIES: [&str; 5] = ["/tmp", "/var", "/run", "/dev/shm", "/local"];
@@ -68,17 +70,33 @@ impl Inspection {
 ///
 /// If they cannot be listed; one line. What cannot be looked at of one of them is an obstacle.
 pub fn inspect(tree: &JobTree, policy: &SitePolicy) -> Result<Inspection, String> {
-    let facts = read::facts(tree)?;
+    Ok(judge(&read::facts(tree, None)?, policy))
+}
+
+/// Looks at a job once more, of which criu has all stopped, with these processes of its own.
+///
+/// # Errors
+///
+/// As [`inspect`].
+pub fn inspect_stopped(
+    tree: &JobTree,
+    policy: &SitePolicy,
+    criu: &BTreeSet<u32>,
+) -> Result<Inspection, String> {
+    Ok(judge(&read::facts(tree, Some(criu))?, policy))
+}
+
+fn judge(facts: &facts::JobFacts, policy: &SitePolicy) -> Inspection {
     let bytes = facts.processes.iter().map(|process| process.bytes);
     let deleted = facts.processes.iter().flat_map(|process| &process.uses);
     let deleted = deleted.filter_map(|used| match &used.what {
         facts::Thing::File(file) if file.deleted => Some(file.bytes.min(MAX_DELETED_FILE_BYTES)),
         _ => None,
     });
-    Ok(Inspection {
-        obstacles: judge::obstacles(&facts, policy),
+    Inspection {
+        obstacles: judge::obstacles(facts, policy),
         processes: facts.processes.len(),
         bytes: bytes.fold(0, u64::saturating_add),
         deleted_bytes: deleted.fold(0, u64::saturating_add),
-    })
+    }
 }

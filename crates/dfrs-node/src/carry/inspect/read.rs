@@ -10,6 +10,7 @@ use std::path::Path;
 use super::facts::{JobFacts, Thing};
 use super::sockets::{Protocol, SocketTable};
 use super::unix_peers;
+use crate::carry::cgroups;
 use crate::carry::groups::JobGroups;
 use crate::carry::procfs::{self, ProcessStatus};
 use crate::carry::tree::{JobTree, variable};
@@ -24,19 +25,32 @@ const PACKET_FILTERS: [&str; 2] = ["/usr/sbin/iptables-restore", "/usr/sbin/ip6t
 /// Namespaces that are in the image.
 const RESTORED_NAMESPACES: [&str; 2] = ["ipc", "time"];
 
-/// All facts about a job.
+/// All facts about a job, or, if criu has all of it stopped, with these processes of its own.
 ///
 /// # Errors
 ///
 /// If the node's processes cannot be listed.
-pub fn facts(tree: &JobTree) -> Result<JobFacts, String> {
-    let everything = procfs::processes()?;
-    let inside = tree.inside()?;
-    let mounts = Mounts::parse(&procfs::text(tree.init, "mountinfo").unwrap_or_default());
-    let processes: Vec<_> = inside
+pub fn facts(tree: &JobTree, criu: Option<&BTreeSet<u32>>) -> Result<JobFacts, String> {
+    let is_of_criu = |process: &u32| criu.is_some_and(|own| own.contains(process));
+    let mut everything = procfs::processes()?;
+    everything.retain(|process| !is_of_criu(process));
+    let mut inside = tree.inside()?;
+    inside.retain(|process| !is_of_criu(process));
+    let mounts = Mounts::parse(&procfs::text(&tree.init, "mountinfo").unwrap_or_default());
+    let mut processes: Vec<_> = inside
         .iter()
         .filter_map(|process| process::read(*process, tree, &mounts))
         .collect();
+    if criu.is_some() {
+        // There is no other tracer beside it.
+        processes.iter_mut().for_each(|process| {
+            process.traced = false;
+            process.state = if process.state == 'Z' { 'Z' } else { 'T' };
+        });
+    }
+    let daemon = ProcessStatus::read(&tree.monitor).and_then(|status| status.parent());
+    let of_daemon = daemon.and_then(|daemon| procfs::text(daemon, "mountinfo").ok());
+    let of_daemon = Mounts::parse(&of_daemon.unwrap_or_default());
     let things = processes.iter().flat_map(|process| &process.uses);
     let (mut sockets, mut pipes) = (BTreeSet::new(), BTreeSet::new());
     for used in things {
@@ -57,6 +71,8 @@ pub fn facts(tree: &JobTree) -> Result<JobFacts, String> {
         nodes: nodes_of(&inside),
         steps: running_steps(tree.job, &everything),
         outside: outside(tree, &strangers),
+        is_frozen: cgroups::is_frozen(tree.root)?,
+        own_mounts: mounts.beside(&of_daemon),
         namespaces: usual_namespaces(tree),
         node_namespaces: procfs::namespaces(std::process::id()),
         sockets: socket_table(tree, &sockets),
@@ -68,7 +84,7 @@ pub fn facts(tree: &JobTree) -> Result<JobFacts, String> {
 /// The namespaces of the job: those of its first process, but for two, of which criu makes new ones
 /// when it restores a tree: these are the root's.
 fn usual_namespaces(tree: &JobTree) -> BTreeMap<&'static str, String> {
-    let mut namespaces = procfs::namespaces(tree.init);
+    let mut namespaces = procfs::namespaces(&tree.init);
     let of_root = procfs::namespaces(tree.root);
     for kind in RESTORED_NAMESPACES {
         match of_root.get(kind) {
@@ -104,12 +120,12 @@ fn running_steps(job: u32, everything: &[u32]) -> Vec<String> {
 /// The job's processes, by its control groups, that a dump would leave out: what a plugin or a
 /// session by ssh has started.
 fn outside(tree: &JobTree, strangers: &[u32]) -> Vec<String> {
-    let Ok(groups) = procfs::text(tree.monitor, "cgroup") else {
+    let Ok(groups) = procfs::text(&tree.monitor, "cgroup") else {
         return vec!["its monitor".to_owned()];
     };
     let groups = JobGroups::of_batch_step(&groups);
     let table = ProcessTable::new(Path::new("/proc"));
-    let own = [tree.monitor, tree.init];
+    let own = [tree.monitor.number(), tree.init.number()];
     let found = strangers.iter().filter(|process| !own.contains(process));
     let found = found.filter_map(|process| {
         let status = ProcessStatus::read(*process)?;
@@ -127,7 +143,7 @@ fn socket_table(tree: &JobTree, own: &BTreeSet<u64>) -> SocketTable {
     if own.is_empty() {
         return table;
     }
-    let text = |name: &str| procfs::text(tree.init, &format!("net/{name}")).unwrap_or_default();
+    let text = |name: &str| procfs::text(&tree.init, &format!("net/{name}")).unwrap_or_default();
     for (protocol, names) in [
         (Protocol::Tcp, ["tcp", "tcp6"]),
         (Protocol::Udp, ["udp", "udp6"]),

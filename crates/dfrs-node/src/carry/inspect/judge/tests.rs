@@ -93,6 +93,13 @@ fn jobs_of_several_nodes_or_steps_are_refused() {
     );
     let outside = job(|facts| facts.outside = vec!["process 9 (sshd)".to_owned()]);
     assert!(outside[0].starts_with("process 9 (sshd) belongs to it"));
+    assert_eq!(job(|facts| facts.is_frozen = true), ["it is frozen"]);
+    assert_eq!(
+        job(|facts| facts.own_mounts = vec!["/home/alice/m".to_owned()]),
+        ["it has mounted /home/alice/m"]
+    );
+    let fuse = using(How::Open, Thing::Unseen("/home/alice/m/x".to_owned()));
+    assert!(fuse[0].contains("uses /home/alice/m/x, which is on a user's own"));
     assert_eq!(
         job(|facts| facts.processes.clear()),
         ["its processes cannot be seen"]

@@ -44,7 +44,7 @@ pub fn read(process: u32, tree: &JobTree, mounts: &Mounts) -> Option<ProcessFact
         namespaces: procfs::namespaces(process),
         has_usual_root: procfs::is_same_file(
             &procfs::file(process, "root/"),
-            &procfs::file(tree.init, "root/"),
+            &procfs::file(&tree.init, "root/"),
         ),
         unseen: None,
         uses: Vec::new(),
@@ -84,6 +84,8 @@ fn is_64_bit(process: u32) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::carry::held::HeldProcess;
+    use crate::carry::tree::Namespaces;
 
     #[test]
     fn terminal_is_found_behind_any_name() {
@@ -95,12 +97,18 @@ mod tests {
     #[test]
     fn this_process_can_be_read() {
         let own = std::process::id();
+        let held = || HeldProcess::open(own).unwrap();
+        let namespace = |name: &str| File::open(procfs::file(own, name)).unwrap();
         let tree = JobTree {
             job: 1,
             uid: 0,
             restarts: 0,
-            monitor: own,
-            init: own,
+            monitor: held(),
+            init: held(),
+            namespaces: Namespaces {
+                mounts: namespace("ns/mnt"),
+                pids: namespace("ns/pid"),
+            },
             root: own,
             root_pid: own,
         };

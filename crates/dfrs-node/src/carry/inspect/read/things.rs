@@ -3,14 +3,17 @@
 use nix::sys::stat::{major, minor};
 use nix::sys::statfs::{HUGETLBFS_MAGIC, statfs};
 use std::collections::BTreeSet;
-use std::fs::{self, Metadata};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+use nix::fcntl::OFlag;
 
 use super::mounts::Mounts;
 use crate::carry::inspect::facts::{FileFacts, FileKind, How, Thing, Use};
-use crate::carry::inspect::judge::HUGE_PAGES;
+use crate::carry::inspect::judge::{HUGE_PAGES, is_memory};
 use crate::carry::procfs;
 
 const DELETED: &str = " (deleted)";
@@ -92,6 +95,17 @@ fn linked(process: u32, name: &str, how: How, mounts: &Mounts) -> Result<Option<
         Err(error) => return Err(format!("{name}: {error}")),
     };
     let what = if target.starts_with('/') {
+        match is_looked_at(&link, &target, how, mounts) {
+            Ok(true) => {}
+            Ok(false) => {
+                return Ok(Some(Use {
+                    how,
+                    what: Thing::Unseen(target),
+                }));
+            }
+            Err(error) if gone(&error) => return Ok(None),
+            Err(error) => return Err(format!("{name}: {error}")),
+        }
         match fs::metadata(&link) {
             Ok(found) => Thing::File(file(
                 process,
@@ -116,6 +130,36 @@ fn linked(process: u32, name: &str, how: How, mounts: &Mounts) -> Result<Option<
         Thing::Other(target)
     };
     Ok(Some(Use { how, what }))
+}
+
+/// Whether what a link leads to is on a file system that answers: opened for nothing it is not asked.
+fn is_looked_at(link: &Path, target: &str, how: How, mounts: &Mounts) -> io::Result<bool> {
+    if mounts.is_a_users(target) {
+        return Ok(false);
+    }
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(OFlag::O_PATH.bits())
+        .open(link)?;
+    let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    Ok(
+        match mount_number(&about).and_then(|number| mounts.is_number_a_users(number)) {
+            Some(is_a_users) => !is_a_users,
+            // Memory is on no mount that is seen, nor, on some kernels, what is mapped of overlays.
+            None => {
+                is_memory(target)
+                    || matches!(how, How::Mapped | How::Program)
+                    || !target.starts_with('/')
+            }
+        },
+    )
+}
+
+/// The number in the line `mnt_id:` of `/proc/PID/fdinfo`.
+fn mount_number(about: &str) -> Option<u64> {
+    let mut lines = about.lines();
+    lines.find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
 }
 
 /// The inode in `socket:[4711]`.
@@ -254,6 +298,26 @@ mod tests {
                 matches!(&used.what, Thing::File(file) if Path::new(&file.path) == own)
             }));
         }
+    }
+
+    #[test]
+    fn files_of_users_file_systems_are_not_looked_at() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("file");
+        let file = File::create(&path).unwrap();
+        let link = procfs::file(std::process::id(), &format!("fd/{}", file.as_raw_fd()));
+        let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).unwrap();
+        let number = mount_number(&about).unwrap();
+        let target = path.to_str().unwrap();
+        let looked =
+            |how, mounts: &str| is_looked_at(&link, target, how, &Mounts::parse(mounts)).unwrap();
+        let by_number =
+            |kind: &str, place: &str| format!("{number} 0 0:5 / {place} rw - {kind} x rw\n");
+        assert!(looked(How::Open, &by_number("ext4", "/")));
+        assert!(!looked(How::Open, &by_number("fuse.x", "/")));
+        assert!(!looked(How::Mapped, &by_number("fuse.x", "/elsewhere")));
+        // Of a mount that is gone.
+        assert!(!looked(How::Open, "") && looked(How::Mapped, ""));
     }
 
     #[test]
