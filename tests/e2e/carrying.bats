@@ -23,9 +23,12 @@ submit_carriable() {
 	local job
 	job=$(submit --comment=dfrs:carry --ntasks=1 "${@:2}" -- "$(counting "$1")")
 	wait_for_state "$job" RUNNING 20
-	sleep 8
+	wait_until 20 can_be_carried "$job"
+	sleep 6 # SettleTime
 	echo "$job"
 }
+
+can_be_carried() { controller dfrs explain "$1" | grep -q "says that it can be carried"; }
 
 runs_elsewhere() { [ "$(state "$1")" = RUNNING ] && [ "$(nodes_of "$1")" != "$2" ]; }
 restarts() { controller scontrol show job "$1" | grep -oE 'Restarts=[0-9]+'; }
@@ -64,4 +67,18 @@ has_no_image() { ! in_cluster n1 test -e "/var/lib/dfrs/images/$1"; }
 	[ "$(restarts "$job")" = Restarts=1 ]
 	counts_to "$job" 150
 	wait_until 10 has_no_image "$job"
+}
+
+@test "image of a job that is cancelled while it waits is removed" {
+	local job other
+	job=$(submit_carriable 150 --nodelist=n1 --mem=800 --time=20)
+	other=$(submit --ntasks=1 --nodelist=n1 --mem=500 --time=20 -- "$until_finished")
+	wait_for_state "$other" RUNNING 60
+	wait_for_state "$job" PENDING 10
+	in_cluster n1 test -e "/var/lib/dfrs/images/$job/ready"
+	controller scancel "$job"
+	wait_for_state "$job" CANCELLED 20
+	wait_until 30 has_no_image "$job"
+	finish "$other"
+	wait_for_state "$other" COMPLETED 30
 }
