@@ -10,14 +10,11 @@
 //! Nothing is guessed: an unknown key, a value out of range, a key given twice or a partition named
 //! twice is an error, and a file with an error gives no [`Config`] at all.
 
-#[cfg(test)]
-mod documents;
 mod error;
 mod key;
 pub mod keys;
 mod lexer;
 mod parse;
-mod print;
 mod suggest;
 #[cfg(test)]
 mod tests;
@@ -28,7 +25,7 @@ use std::path::PathBuf;
 use dfrs_core::{Bytes, Mobility, Policy, Span};
 
 pub use error::ConfError;
-pub use key::{Key, KeyPurpose, KeySample, Preset};
+pub use key::{Key, Preset};
 
 /// How much DFRS does on a live cluster: the rungs of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,25 +1,27 @@
 //! The keys of `dfrs.conf`.
 //!
 //! A new key is declared beside its like and has a line in its list and a field of [`Config`] that
-//! it sets. They are read and printed in the order of the lists, so that a default can follow from
+//! it sets. They are read in the order of the lists, so that a default can follow from
 //! keys before it.
 
 mod mobility;
 mod partition;
 mod paths;
 mod policy;
+#[cfg(any(test, feature = "fixtures"))]
+#[path = "tests/print.rs"]
+pub(super) mod print;
 mod seconds;
 mod studies;
 mod swap_per_node;
 mod words;
 
-use dfrs_core::PolicySetting;
-
-use super::key::{Key, KeyPurpose};
+use super::key::Key;
 use super::{Config, Partition};
 
 pub(super) use mobility::all_mobilities;
 pub(super) use partition::PARTITION;
+pub use studies::OF_STUDIES;
 
 /// The keys of the whole file.
 pub const GLOBAL_KEYS: &[&Key<Config>] = &[
@@ -53,14 +55,6 @@ pub const PARTITION_KEYS: &[&Key<Partition>] = &[
     &mobility::ALLOW_MOBILITY,
     &mobility::INTERACTIVE_MOBILITY,
 ];
-
-/// The keys of studies, each with the setting of policies that it is.
-pub fn of_studies() -> impl Iterator<Item = (&'static Key<Config>, &'static PolicySetting)> {
-    GLOBAL_KEYS.iter().filter_map(|key| match key.purpose {
-        KeyPurpose::Study(setting) => Some((*key, setting)),
-        KeyPurpose::Operation => None,
-    })
-}
 
 /// The names of keys.
 pub(super) fn names<Of>(keys: &[&Key<Of>]) -> Vec<&'static str> {

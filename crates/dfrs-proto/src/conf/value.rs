@@ -97,9 +97,3 @@ pub(super) fn set<T>(place: &mut T, value: Result<T, String>) -> Result<(), Stri
     *place = value?;
     Ok(())
 }
-
-/// The word for a value, for printing.
-pub(super) fn word_for<T: PartialEq>(words: &Keywords<T>, meaning: &T) -> String {
-    let word = words.iter().find(|(_, candidate)| candidate == meaning);
-    word.map_or(String::new(), |(word, _)| (*word).to_owned())
-}

@@ -47,7 +47,7 @@ fn key_of(line: &str) -> &str {
 /// A key that another option says, and what to do in place of the line.
 fn conflict(key: &str) -> Option<(&'static str, String)> {
     let fixed = KEYS_WITH_OPTIONS.map(|(known, remedy)| (known, remedy.to_owned()));
-    let of_studies = keys::of_studies();
+    let of_studies = keys::OF_STUDIES.into_iter();
     let of_studies =
         of_studies.map(|(key, setting)| (key.name, format!("give --{}", setting.word)));
     let mut all = fixed.into_iter().chain(of_studies);
@@ -120,7 +120,7 @@ impl LiveCluster {
         let mut text = format!("Mode=full\nPolicy=\"{policy}\"\n");
         let _ = writeln!(text, "Period={}", period.0 / SECOND); // a String takes all
         let _ = writeln!(text, "SwapPerNode={}", self.swap);
-        for (key, setting) in keys::of_studies() {
+        for (key, setting) in keys::OF_STUDIES {
             let _ = writeln!(text, "{}={}", key.name, (setting.show)(&policy.settings));
         }
         let mut keys = lines.iter().map(|line| key_of(line));
@@ -200,7 +200,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "amounts for people")]
+// Precise enough: amounts for people.
 fn as_real(amount: u64) -> f64 {
     amount as f64
 }

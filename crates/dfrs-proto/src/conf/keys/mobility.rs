@@ -4,8 +4,8 @@ use dfrs_core::Mobility;
 
 use super::partition::refuse_for_moldable;
 use crate::conf::Partition;
-use crate::conf::key::{GivenText, Key, KeyPurpose, Preset};
-use crate::conf::value::{Keywords, NONE, set, word_for};
+use crate::conf::key::{GivenText, Key, Preset};
+use crate::conf::value::{Keywords, NONE, set};
 
 pub(super) const MOBILITIES: &Keywords<Mobility> = &[
     ("park", Mobility::Park),
@@ -17,18 +17,11 @@ pub(super) const MOBILITIES: &Keywords<Mobility> = &[
 
 pub(super) const MOBILITY: Key<Partition> = Key {
     name: "Mobility",
-    purpose: KeyPurpose::Operation,
-    values: "`park`, `carry`, `checkpoint`, `restart`, `never`",
-    preset: Preset::Left("`park`"),
-    meaning: "What DFRS may do with its jobs, unless a job [says \
-        otherwise](#how-a-job-says-what-may-be-done-with-it). `checkpoint`: jobs with \
-        `--signal`; others are parked. `carry`: jobs [that can be carried](carry.md).",
-    sample: None,
+    preset: Preset::Left,
     read: |partition, given| {
         refuse_for_moldable(partition, given)?;
         set(&mut partition.mobility, given.word(MOBILITIES))
     },
-    show: |partition| shown_unless_moldable(partition, word_for(MOBILITIES, &partition.mobility)),
 };
 
 /// All mobilities that a job can request, in the order of the words.
@@ -36,25 +29,12 @@ pub(in crate::conf) fn all_mobilities() -> Vec<Mobility> {
     MOBILITIES.iter().map(|(_, mobility)| *mobility).collect()
 }
 
-/// A value that is printed only for partitions whose jobs can give up their places.
-pub(super) fn shown_unless_moldable(partition: &Partition, text: String) -> Option<String> {
-    partition.moldable.is_none().then_some(text)
-}
-
 pub(super) const ALLOW_MOBILITY: Key<Partition> = Key {
     name: "AllowMobility",
-    purpose: KeyPurpose::Operation,
-    values: "a list of these, as `park,restart`; `all`, `none`",
-    preset: Preset::Left("`all`"),
-    meaning: "What users may choose for their jobs. Another choice counts as none.",
-    sample: None,
+    preset: Preset::Left,
     read: |partition, given| {
         refuse_for_moldable(partition, given)?;
         set(&mut partition.allowed, list(given))
-    },
-    show: |partition| match &partition.allowed {
-        all if *all == all_mobilities() => None,
-        allowed => shown_unless_moldable(partition, words(allowed)),
     },
 };
 
@@ -75,28 +55,14 @@ fn list(given: &GivenText) -> Result<Vec<Mobility>, String> {
     Ok(allowed)
 }
 
-fn words(allowed: &[Mobility]) -> String {
-    let words = allowed.iter();
-    let words = words.map(|mobility| word_for(MOBILITIES, mobility));
-    match Vec::from_iter(words) {
-        none if none.is_empty() => NONE.into(),
-        words => words.join(","),
-    }
-}
-
 pub(super) const INTERACTIVE_MOBILITY: Key<Partition> = Key {
     name: "InteractiveMobility",
-    purpose: KeyPurpose::Operation,
-    values: "`park`, `never`",
-    preset: Preset::Left("as `Mobility`"),
-    meaning: "The same for jobs without a script (`salloc`, `srun`). They cannot be requeued.",
-    sample: None,
+    preset: Preset::Left,
     read: |partition, given| {
         refuse_for_moldable(partition, given)?;
         partition.interactive = Some(mobility(given)?);
         Ok(())
     },
-    show: |partition| Some(word_for(MOBILITIES, &partition.interactive?)),
 };
 
 /// What a job without a script can do.

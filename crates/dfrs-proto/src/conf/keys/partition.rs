@@ -1,25 +1,13 @@
 //! A partition that DFRS schedules, and what its jobs are like.
 
-use crate::conf::key::{GivenText, Key, KeyPurpose, KeySample, Preset};
-use crate::conf::print::quoted;
+use crate::conf::key::{GivenText, Key, Preset};
 use crate::conf::value::set;
 use crate::conf::{DEFAULT_LINEAR_SPEEDUP, MoldableSettings, Partition};
 
 pub(in crate::conf) const PARTITION: Key<Partition> = Key {
     name: "Partition",
-    purpose: KeyPurpose::Operation,
-    values: "a partition of slurm.conf",
-    preset: Preset::Left(""),
-    meaning: "One line for each partition that DFRS schedules.",
-    sample: Some(KeySample {
-        comment: "The partitions that take part, and what may be done with their jobs unless the job \
-            says otherwise (--comment=dfrs:park|carry|checkpoint|restart|never). \
-            AllowMobility=park,restart on the line lets users choose among these only; \
-            InteractiveMobility=never leaves salloc and srun where they are.",
-        line: "Partition=shared Mobility=park",
-    }),
+    preset: Preset::Left,
     read: |partition, given| set(&mut partition.name, name(given.text)),
-    show: |partition| Some(quoted(&partition.name)),
 };
 
 fn name(text: &str) -> Result<String, String> {
@@ -41,17 +29,7 @@ pub(super) const DEMT: &str = "DEMT";
 
 pub(super) const PARTITION_POLICY: Key<Partition> = Key {
     name: "Policy",
-    purpose: KeyPurpose::Operation,
-    values: "`DEMT`",
-    preset: Preset::Left(""),
-    meaning: "Its jobs are moldable and get whole nodes: [below](#partitions-of-moldable-jobs). The \
-        three keys of mobility cannot stand beside it.",
-    sample: Some(KeySample {
-        comment: "A partition of moldable jobs (\"sbatch -N 2-16\"), which get whole nodes, as many as \
-            is best for all, and are never paused. Jobs that say nothing of their speedup are as \
-            many times as fast as they have nodes, up to LinearSpeedup.",
-        line: "#Partition=moldable Policy=DEMT LinearSpeedup=8",
-    }),
+    preset: Preset::Left,
     read: |partition, given| {
         if !given.text.eq_ignore_ascii_case(DEMT) {
             let (key, text) = (given.key, given.text);
@@ -64,7 +42,6 @@ pub(super) const PARTITION_POLICY: Key<Partition> = Key {
         *partition = Partition::whole_nodes(name, MoldableSettings { linear_speedup });
         Ok(())
     },
-    show: |partition| partition.moldable.map(|_| DEMT.into()),
 };
 
 /// Refuses a key of mobility on the line of a partition whose jobs never give up their places.
@@ -86,12 +63,7 @@ pub(super) fn out_of_place(given: &GivenText, why: &str) -> String {
 
 pub(super) const LINEAR_SPEEDUP: Key<Partition> = Key {
     name: "LinearSpeedup",
-    purpose: KeyPurpose::Operation,
-    values: "1 to 100000",
-    preset: Preset::Left("8"),
-    meaning: "With `Policy=DEMT`: up to so many nodes a job without a given speedup is as many times \
-        as fast as it has nodes.",
-    sample: None,
+    preset: Preset::Left,
     read: |partition, given| {
         let why = "only Policy=DEMT has moldable jobs";
         let moldable = partition.moldable.as_mut();
@@ -99,7 +71,6 @@ pub(super) const LINEAR_SPEEDUP: Key<Partition> = Key {
         let nodes = given.number("a whole number of nodes", 1, 100_000);
         set(&mut moldable.linear_speedup, nodes)
     },
-    show: |partition| Some(partition.moldable?.linear_speedup.to_string()),
 };
 
 #[cfg(test)]

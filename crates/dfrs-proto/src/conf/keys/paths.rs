@@ -1,46 +1,25 @@
 //! Keys whose value is a path.
 
 use crate::conf::Config;
-use crate::conf::key::{Key, KeyPurpose, KeySample, Preset};
-use crate::conf::print::path;
+use crate::conf::key::{Key, Preset};
 use crate::conf::value::set;
 
 pub(super) const JOURNAL: Key<Config> = Key {
     name: "Journal",
-    purpose: KeyPurpose::Operation,
-    values: "an absolute path, `none`",
     preset: Preset::Text("none"),
-    meaning: "Where slurmctld (as SlurmUser) records every event: [the journal](journal.md). An \
-        existing journal is continued.",
-    sample: Some(KeySample {
-        comment: "One JSON line per event, for \"dfrs replay\", \"dfrs check\" and programs of your \
-            own.",
-        line: "#Journal=/var/log/slurm/dfrs-journal.jsonl",
-    }),
     read: |config, given| {
         let path = given.path("a file's", |path| !path.ends_with('/'));
         set(&mut config.journal, path)
     },
-    show: |config| Some(path(config.journal.as_deref())),
 };
 
 pub(super) const STATUS_DIRECTORY: Key<Config> = Key {
     name: "StatusDirectory",
-    purpose: KeyPurpose::Operation,
-    values: "an absolute path, `none`",
     preset: Preset::Text("none"),
-    meaning: "Where slurmctld keeps [the status file](observing.md#dfrs-status), a directory that \
-        SlurmUser can write to. `none`: in StateSaveLocation.",
-    sample: Some(KeySample {
-        comment: "A directory for dfrs_status.json, which users may read; else it is in \
-            StateSaveLocation.",
-        line: "#StatusDirectory=/var/lib/slurm/status",
-    }),
     read: |config, given| {
         let path = given.path("a directory's", |_| true);
         set(&mut config.status_directory, path)
     },
-    show: |config| Some(path(config.status_directory.as_deref())),
 };
 
 #[cfg(test)]

@@ -4,32 +4,18 @@ use dfrs_core::Policy;
 use dfrs_core::policy::PolicyError;
 
 use super::partition::DEMT;
-use crate::conf::key::{GivenText, Key, KeyPurpose, KeySample, Preset};
-use crate::conf::print::{or_unlimited, quoted};
+use crate::conf::key::{GivenText, Key, Preset};
 use crate::conf::value::set;
 use crate::conf::{Config, DEFAULT_POLICY, suggest};
 
 pub(super) const POLICY: Key<Config> = Key {
     name: "Policy",
-    purpose: KeyPurpose::Operation,
-    values: "a name in the papers' notation, or `default`",
-    preset: Preset::Follows {
-        words: "`default`, which is `GreedyPMCR*/move-per/OPT=VT/MINVT=600`",
-        text: |_| DEFAULT_POLICY,
-    },
-    meaning: "The scheduling policy: [names](concepts.md#policies), [what the default \
-        brings](policy.md).",
-    sample: Some(KeySample {
-        comment: "How it decides: \"default\", or a name in the notation of the papers, who recommend \
-            GreedyPM*/per/OPT=MIN/MINVT=600.",
-        line: "#Policy=default",
-    }),
+    preset: Preset::Text(DEFAULT_POLICY),
     read: |config, given| {
         config.policy = named(given)?;
         config.policy.settings.keep_equal_jobs = true;
         Ok(())
     },
-    show: |config| Some(quoted(&config.policy.to_string())),
 };
 
 /// A policy by its name.
@@ -55,20 +41,11 @@ fn named(given: &GivenText) -> Result<Policy, String> {
 
 pub(super) const MOVES_PER_HOUR: Key<Config> = Key {
     name: "MovesPerHour",
-    purpose: KeyPurpose::Operation,
-    values: "1 to 3600, `unlimited`",
     preset: Preset::Text("6"),
-    meaning: "How often one job may be paused or moved within an hour.",
-    sample: Some(KeySample {
-        comment: "How often one job may be paused or moved within an hour; \"unlimited\" as in the \
-            papers.",
-        line: "#MovesPerHour=6",
-    }),
     read: |config, given| {
         let moves = given.or_unlimited(|given| given.number("a whole number", 1, 3600));
         set(&mut config.policy.settings.budget.moves_per_job, moves)
     },
-    show: |config| Some(or_unlimited(config.policy.settings.budget.moves_per_job)),
 };
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Keys of studies: settings of policies other than the default one.
 
-use dfrs_core::{LeastYield, LoadCeiling, RunTimeHint};
+use dfrs_core::{LeastYield, LoadCeiling, PolicySetting, RunTimeHint};
 
 use crate::conf::Config;
-use crate::conf::key::{Key, KeyPurpose, Preset};
+use crate::conf::key::{Key, Preset};
 use crate::conf::value::{Keywords, set};
 
 const RUN_TIME_HINTS: &Keywords<RunTimeHint> = &[
@@ -11,47 +11,32 @@ const RUN_TIME_HINTS: &Keywords<RunTimeHint> = &[
     ("limits", RunTimeHint::Limits),
 ];
 
+/// The keys of studies, each with the setting of policies that it is.
+pub const OF_STUDIES: [(&Key<Config>, &PolicySetting); 3] = [
+    (&RUN_TIME_HINT, &RunTimeHint::SETTING),
+    (&LOAD_CEILING, &LoadCeiling::SETTING),
+    (&PARALLEL_LEAST_YIELD, &LeastYield::SETTING),
+];
+
 pub(super) const RUN_TIME_HINT: Key<Config> = Key {
     name: "RunTimeHint",
-    purpose: KeyPurpose::Study(&RunTimeHint::SETTING),
-    values: "`none`, `limits`",
     preset: Preset::Text("none"),
-    meaning: "`limits`: decisions know whether a job's time limit is above an hour, [as far as such \
-        limits were true](policy.md#time-limits). It helps where limits are honest, and harms \
-        where they are not.",
-    sample: None,
     read: |config, given| {
-        set(
-            &mut config.policy.settings.run_time_hint,
-            given.word(RUN_TIME_HINTS),
-        )
+        let hint = given.word(RUN_TIME_HINTS);
+        set(&mut config.policy.settings.run_time_hint, hint)
     },
-    show: |config| Some((RunTimeHint::SETTING.show)(&config.policy.settings)),
 };
 
 pub(super) const LOAD_CEILING: Key<Config> = Key {
     name: "LoadCeiling",
-    purpose: KeyPurpose::Study(&LoadCeiling::SETTING),
-    values: "`100%` or more, `none`",
     preset: Preset::Text("none"),
-    meaning: "What the load of a node may grow to: the CPU that its jobs need together, in percent of \
-        what it has. A job that finds no CPU below that preempts others or waits. Try it in a \
-        [replay](replay.md) first.",
-    sample: None,
     read: |config, given| given.setting(&LoadCeiling::SETTING, &mut config.policy.settings),
-    show: |config| Some((LoadCeiling::SETTING.show)(&config.policy.settings)),
 };
 
 pub(super) const PARALLEL_LEAST_YIELD: Key<Config> = Key {
     name: "ParallelLeastYield",
-    purpose: KeyPurpose::Study(&LeastYield::SETTING),
-    values: "0.01 to 1, `none`",
     preset: Preset::Text("none"),
-    meaning: "What jobs on several nodes get at least; others are preempted for them if necessary. 1: \
-        they share no CPU. [When it helps](parallel.md#a-least-yield).",
-    sample: None,
     read: |config, given| given.setting(&LeastYield::SETTING, &mut config.policy.settings),
-    show: |config| Some((LeastYield::SETTING.show)(&config.policy.settings)),
 };
 
 #[cfg(test)]

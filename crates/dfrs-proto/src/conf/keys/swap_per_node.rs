@@ -3,25 +3,15 @@
 use dfrs_core::Bytes;
 
 use crate::conf::Config;
-use crate::conf::key::{GivenText, Key, KeyPurpose, KeySample, Preset};
+use crate::conf::key::{GivenText, Key, Preset};
 use crate::conf::value::set;
 
 const MEGABYTE: u64 = 1 << 20;
 
 pub(super) const SWAP_PER_NODE: Key<Config> = Key {
     name: "SwapPerNode",
-    purpose: KeyPurpose::Operation,
-    values: "MB, or with `K`, `M`, `G`, `T`",
     preset: Preset::Text("0"),
-    meaning: "How much of each node's swap parked jobs may fill. A node that has less reports that, in \
-        eighths. 0: nothing is ever parked.",
-    sample: Some(KeySample {
-        comment: "MB of swap on each node that may hold the memory of parked jobs: at most what the \
-            smallest node has to spare. 0: nothing is ever parked.",
-        line: "#SwapPerNode=0",
-    }),
     read: |config, given| set(&mut config.swap_per_node, memory(given)),
-    show: |config| Some(shown(config.swap_per_node)),
 };
 
 fn memory(given: &GivenText) -> Result<Bytes, String> {
@@ -50,15 +40,6 @@ fn unit_bytes(suffix: char) -> u64 {
         'G' => 1 << 30,
         'T' => 1 << 40,
         _ => MEGABYTE,
-    }
-}
-
-/// In whole megabytes if it is a whole number of them, else in kilobytes.
-fn shown(bytes: Bytes) -> String {
-    if bytes.0.is_multiple_of(MEGABYTE) {
-        (bytes.0 / MEGABYTE).to_string()
-    } else {
-        format!("{}K", bytes.0 >> 10)
     }
 }
 
