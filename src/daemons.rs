@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use dfrs_agent::daemons::{Daemons, NodeFacts, OrderChanges};
@@ -15,8 +15,8 @@ use crate::log::Log;
 use crate::node_link::NodeLink;
 use crate::watched::Watched;
 use facts_store::NodeFactsStore;
-use node_poller::NodePoller;
-use order_sender::OrderSender;
+use node_poller::{NodePoller, PollerEvent};
+use order_sender::{OrderSender, SenderEvent};
 pub use traffic::Traffic;
 
 mod facts_store;
@@ -34,12 +34,21 @@ const TICK: Duration = Duration::from_millis(200);
 /// end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// What has come by now, or within a tick. `None`: nothing will come any more.
+fn next_events<Event>(events: &Receiver<Event>) -> Option<Vec<Event>> {
+    match events.recv_timeout(TICK) {
+        Ok(first) => Some(std::iter::once(first).chain(events.try_iter()).collect()),
+        Err(RecvTimeoutError::Timeout) => Some(Vec::new()),
+        Err(RecvTimeoutError::Disconnected) => None,
+    }
+}
+
 /// The way to the node daemons.
 pub struct NodeDaemons {
     store: Arc<NodeFactsStore>,
     traffic: Arc<Traffic>,
-    orders: Sender<order_sender::SenderEvent>,
-    polls: Sender<node_poller::PollerEvent>,
+    orders: Sender<SenderEvent>,
+    polls: Sender<PollerEvent>,
     threads: Vec<Watched>,
 }
 
@@ -93,11 +102,8 @@ impl Daemons for NodeDaemons {
             (number, PolledChanges::new(&changes, number, &facts))
         };
         // The receivers live as long as the threads, which end only after `stop`.
-        let polled = node_poller::PollerEvent::Orders(polled);
-        let _ = self.polls.send(polled);
-        let _ = self
-            .orders
-            .send(order_sender::SenderEvent::Orders(changes, number));
+        let _ = self.polls.send(PollerEvent::Orders(polled));
+        let _ = self.orders.send(SenderEvent::Orders(changes, number));
     }
 
     fn facts(&self) -> Arc<NodeFacts> {
@@ -109,8 +115,8 @@ impl Daemons for NodeDaemons {
     }
 
     fn stop(&mut self) {
-        let _ = self.polls.send(node_poller::PollerEvent::Stop);
-        let _ = self.orders.send(order_sender::SenderEvent::Stop);
+        let _ = self.polls.send(PollerEvent::Stop);
+        let _ = self.orders.send(SenderEvent::Stop);
         for thread in self.threads.drain(..) {
             thread.stop(SHUTDOWN_TIMEOUT);
         }

@@ -12,6 +12,7 @@ use dfrs_proto::status;
 
 use crate::log::Log;
 use crate::watched::Watched;
+use crate::writer_queue::WriterThread;
 use queue::{JournalQueue, JournalSink};
 use regular::RegularFile;
 use writer::{JournalFileWriter, JournalTarget};
@@ -26,6 +27,8 @@ mod writer;
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long what depends on the journal waits for it, once; while it hangs nothing waits again.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long the end waits for the last lines.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Opens the journal at `path`, going on with what is there.
 ///
@@ -48,7 +51,11 @@ fn open_target(
     let thread =
         Watched::start("dfrs_journal", log, writer, JournalFileWriter::run).map_err(describe)?;
     // From here on whatever ends early stops the thread.
-    let sink = JournalSink::new(&queue, thread);
+    let sink = JournalSink(WriterThread::new(
+        Arc::clone(&queue),
+        thread,
+        SHUTDOWN_TIMEOUT,
+    ));
     let hangs = |_| {
         format!(
             "{}: has not been opened for {} s",

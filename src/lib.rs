@@ -34,3 +34,4 @@ pub mod state_file;
 pub mod status;
 pub mod stopwatch;
 pub mod watched;
+mod writer_queue;

@@ -1,6 +1,6 @@
 //! The plugin's thread inside slurmctld: start, reload, stop.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -71,16 +71,7 @@ impl Runtime {
     #[must_use]
     pub fn stop(self) -> bool {
         self.set_request(RuntimeRequest::Stop);
-        let ended =
-            self.ended.recv_timeout(SHUTDOWN_TIMEOUT) == Err(RecvTimeoutError::Disconnected);
-        if ended {
-            // A panic that got past the breaker was reported by the panic hook; nothing is left to
-            // report.
-            let _ = self.thread.join();
-        } else {
-            library::keep_loaded();
-        }
-        ended
+        library::join_within(SHUTDOWN_TIMEOUT, self.thread, &self.ended)
     }
 
     fn set_request(&self, request: RuntimeRequest) {

@@ -12,8 +12,9 @@ use dfrs_proto::status::StateFileStatus;
 
 use crate::log::Log;
 use crate::watched::Watched;
+use crate::writer_queue::WriterThread;
 use disk::{Disk, FileOnDisk};
-use shared::StateHandover;
+use shared::{PendingChanges, StateHandover};
 use writer::StateFileWriter;
 
 mod disk;
@@ -55,9 +56,8 @@ pub type PreWriteHook = Box<dyn FnMut() + Send>;
 
 /// The file as the agent's store.
 pub struct StateFile {
-    shared: Arc<StateHandover>,
+    writer: WriterThread<PendingChanges>,
     log: Log,
-    thread: Option<Watched>,
     /// A wait timed out, and nothing has been kept since.
     hangs: bool,
 }
@@ -100,9 +100,8 @@ impl StateFile {
         let writer = StateFileWriter::new(disk, state, &shared, before, log);
         let thread = Watched::start("dfrs_state", log, writer, StateFileWriter::run)?;
         Ok(Self {
-            shared,
+            writer: WriterThread::new(shared, thread, SHUTDOWN_TIMEOUT),
             log: log.clone(),
-            thread: Some(thread),
             hangs: false,
         })
     }
@@ -112,7 +111,7 @@ impl StateFile {
     /// A way to know how far the disk is behind.
     #[must_use]
     pub fn gauge(&self) -> StateFileGauge {
-        StateFileGauge(Arc::clone(&self.shared))
+        StateFileGauge(Arc::clone(self.writer.queue()))
     }
 }
 
@@ -129,11 +128,11 @@ impl StateFileGauge {
 
 impl Store for StateFile {
     fn save(&mut self, changes: StateChanges) -> u64 {
-        self.shared.submit(changes)
+        self.writer.queue().submit(changes)
     }
 
     fn durable(&self) -> u64 {
-        self.shared.durable()
+        self.writer.queue().durable()
     }
 
     fn wait(&mut self, number: u64) -> bool {
@@ -142,7 +141,8 @@ impl Store for StateFile {
         } else {
             DISK_TIMEOUT
         };
-        let Some(durable) = self.shared.wait(number, max_wait) else {
+        let queue = self.writer.queue();
+        let Some(durable) = queue.wait_until_durable(number, max_wait) else {
             return false; // The writer has logged why.
         };
         if !durable && !self.hangs {
@@ -157,18 +157,6 @@ impl Store for StateFile {
     }
 
     fn finish(&mut self) {
-        self.shared.stop();
-        if let Some(thread) = self.thread.take()
-            && !thread.stop(SHUTDOWN_TIMEOUT)
-        {
-            // The writer must not come back and overwrite what others have written since.
-            self.shared.abandon();
-        }
-    }
-}
-
-impl Drop for StateFile {
-    fn drop(&mut self) {
-        self.finish();
+        self.writer.stop();
     }
 }

@@ -1,7 +1,6 @@
 //! The status file (`docs/observing.md`): what is seen of DFRS from outside. Written at most about once a second, by
 //! a thread of its own, from what is known between two passes.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ use dfrs_agent::slurm::port::LogLevel;
 use dfrs_core::Time;
 use dfrs_proto::conf::{Config, Mode};
 use dfrs_proto::status::{
-    ActionCounts, BreakerStatus, JobCounts, JobMetrics, JournalStatus, MessageCounts, NodeCounts,
+    ActionCounts, BreakerStatus, JobMetrics, JournalStatus, MessageCounts, NodeCounts,
     StateFileStatus, Status, VERSION,
 };
 
@@ -147,7 +146,6 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
     Status {
         version: VERSION,
         software: env!("CARGO_PKG_VERSION").to_owned(),
-        written: 0.0,
         started: seconds(now),
         running: true,
         mode: mode.word().to_owned(),
@@ -155,17 +153,7 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
         policy: active.map_or_else(String::new, |config| config.policy.to_string()),
         partitions: active.map_or_else(Vec::new, Config::partition_names),
         moldable_partitions: active.map_or_else(Vec::new, Config::whole_node_partitions),
-        breaker: BreakerStatus::default(),
-        jobs: JobCounts::default(),
-        job_metrics: JobMetrics::default(),
-        done: ActionCounts::default(),
-        nodes: NodeCounts::default(),
-        devices: BTreeMap::new(),
-        messages: MessageCounts::default(),
-        passes: dfrs_proto::status::Passes::default(),
-        locks: dfrs_proto::status::Locks::default(),
-        state_file: StateFileStatus::default(),
-        journal: None,
+        ..Status::default()
     }
 }
 
@@ -182,10 +170,7 @@ fn nodes(counts: &Counts, mut silent: Vec<String>) -> NodeCounts {
 }
 
 /// UNIX seconds, to the millisecond.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "milliseconds since 1970 are far below 2^53"
-)]
+// Precise enough: milliseconds since 1970 are far below 2^53.
 pub(crate) fn seconds(time: Time) -> f64 {
     (time.0 / 1000) as f64 / 1000.0
 }

@@ -67,14 +67,7 @@ impl Watched {
     /// with the library in memory, as its code still runs. Returns whether it has ended.
     pub fn stop(self, timeout: Duration) -> bool {
         drop(self.wanted);
-        let ended = self.ended.recv_timeout(timeout) == Err(RecvTimeoutError::Disconnected);
-        if ended {
-            // All panics were caught.
-            let _ = self.thread.join();
-        } else {
-            library::keep_loaded();
-        }
-        ended
+        library::join_within(timeout, self.thread, &self.ended)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
 use dfrs_agent::panics::panic_text;
@@ -33,14 +34,18 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    pub(super) fn new(
-        link: Arc<dyn NodeLink>,
-        on_completed: Arc<dyn Fn(CompletedMessage) + Send + Sync>,
+    /// Messages that go by `link`; the end of each is an event, made by `event`.
+    pub(super) fn new<Event: Send + 'static>(
+        link: &Arc<dyn NodeLink>,
+        events: &Sender<Event>,
+        event: fn(CompletedMessage) -> Event,
         max: usize,
     ) -> Self {
+        let events = events.clone();
         Self {
-            link,
-            on_completed,
+            link: Arc::clone(link),
+            // After the end there is no receiver for what completes.
+            on_completed: Arc::new(move |completed| drop(events.send(event(completed)))),
             threads: BTreeMap::new(),
             last: 0,
             max,

@@ -1,7 +1,7 @@
 //! Polls the node daemons for what they publish as socket names, by the agent's rules.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, Sender};
 
 use dfrs_agent::publish::delivery::{DaemonQuery, PollSchedule, PolledChanges, SendTiming};
 use dfrs_core::Time;
@@ -10,7 +10,7 @@ use dfrs_proto::message::Message;
 use super::facts_store::NodeFactsStore;
 use super::in_flight::{CompletedMessage, InFlight};
 use super::uptime::Uptime;
-use super::{TICK, Traffic};
+use super::{Traffic, next_events};
 use crate::node_link::NodeLink;
 
 /// What the node poller receives.
@@ -38,14 +38,9 @@ impl NodePoller {
         (store, traffic): (&Arc<NodeFactsStore>, &Arc<Traffic>),
         timing: SendTiming,
     ) -> Self {
-        let events = events.clone();
-        // After the end there is no receiver for what completes.
-        let on_completed = move |completed| {
-            let _ = events.send(PollerEvent::Completed(completed));
-        };
         let max = PollSchedule::MAX_IN_FLIGHT;
         Self {
-            in_flight: InFlight::new(Arc::clone(link), Arc::new(on_completed), max),
+            in_flight: InFlight::new(link, events, PollerEvent::Completed, max),
             store: Arc::clone(store),
             traffic: Arc::clone(traffic),
             uptime: Uptime::start(),
@@ -59,15 +54,11 @@ impl NodePoller {
         // After a panic: what was under way may never complete.
         self.schedule.reset_in_flight(self.uptime.now());
         while !self.stops {
-            match events.recv_timeout(TICK) {
-                Ok(event) => {
-                    self.handle(event);
-                    while let Ok(event) = events.try_recv() {
-                        self.handle(event);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+            let Some(events) = next_events(events) else {
+                break;
+            };
+            for event in events {
+                self.handle(event);
             }
             if !self.stops {
                 self.poll_due(self.uptime.now());

@@ -1,7 +1,7 @@
 //! Carries orders to the node daemons.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, Sender};
 
 use dfrs_agent::daemons::OrderChanges;
 use dfrs_agent::publish::delivery::{OrderBatch, SendQueue, SendTiming};
@@ -12,7 +12,7 @@ use dfrs_proto::message::{DesiredState, Message};
 use super::facts_store::NodeFactsStore;
 use super::in_flight::{CompletedMessage, InFlight};
 use super::uptime::Uptime;
-use super::{TICK, Traffic};
+use super::{Traffic, next_events};
 use crate::log::Log;
 use crate::node_link::NodeLink;
 
@@ -51,16 +51,11 @@ impl OrderSender {
         timing: SendTiming,
         generation: u64,
     ) -> Self {
-        let events = events.clone();
-        // After the end there is no receiver for what completes.
-        let on_completed = move |completed| {
-            let _ = events.send(SenderEvent::Completed(completed));
-        };
         let max = SendQueue::MAX_IN_FLIGHT;
         Self {
             queue: SendQueue::new(timing),
             uptime: Uptime::start(),
-            in_flight: InFlight::new(Arc::clone(link), Arc::new(on_completed), max),
+            in_flight: InFlight::new(link, events, SenderEvent::Completed, max),
             store: Arc::clone(store),
             traffic: Arc::clone(traffic),
             log: log.clone(),
@@ -75,15 +70,11 @@ impl OrderSender {
         // After a panic: what was under way may never complete.
         self.queue.reset_in_flight(self.uptime.now());
         while !self.is_done(self.uptime.now()) {
-            match events.recv_timeout(TICK) {
-                Ok(event) => {
-                    self.handle(event);
-                    while let Ok(event) = events.try_recv() {
-                        self.handle(event);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+            let Some(events) = next_events(events) else {
+                break;
+            };
+            for event in events {
+                self.handle(event);
             }
             self.send_due(self.uptime.now());
             self.report(self.uptime.now());

@@ -4,17 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
 
 use dfrs_agent::slurm::port::LogLevel;
 use dfrs_proto::journal::JournalSnapshot;
 
-use super::queue::{JournalQueue, JournalWork};
+use super::queue::JournalQueue;
 use crate::log::Log;
-
-/// What failed is retried after this, doubled each time up to the last.
-const MIN_BACKOFF: Duration = Duration::from_secs(1);
-const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// Where the journal is kept.
 pub(super) trait JournalTarget: Send {
@@ -32,7 +27,6 @@ pub(super) struct JournalFileWriter {
     /// Gets the result of the opening.
     opened: Option<Sender<io::Result<JournalSnapshot>>>,
     log: Log,
-    fails: bool,
 }
 
 impl JournalFileWriter {
@@ -49,7 +43,6 @@ impl JournalFileWriter {
             queue: Arc::clone(queue),
             opened: Some(opened),
             log: log.clone(),
-            fails: false,
         }
     }
 
@@ -59,41 +52,28 @@ impl JournalFileWriter {
             // The receiver may have gone by now, and will have no lines.
             let _ = opened.send(self.target.open());
         }
-        while let JournalWork::Write(lines) = self.queue.take() {
+        while let Some(lines) = self.queue.take_lines() {
             self.write_with_retries(&lines);
         }
     }
 
     /// Writes these lines. While that fails it is retried, ever more rarely, and once more at the end.
     fn write_with_retries(&mut self, lines: &[u8]) {
-        let (mut pause, mut ends) = (MIN_BACKOFF, false);
-        while let Err(problem) = self.target.append(lines) {
-            self.log_failure(&problem);
-            if ends || self.queue.is_abandoned() {
-                return;
-            }
-            ends = self.queue.pause(pause);
-            pause = (pause * 2).min(MAX_BACKOFF);
+        let path = self.path.display();
+        let failure = |problem: &str| {
+            format!("{path}: journal not written: {problem}; will be retried, scheduling continues")
+        };
+        let attempt = || self.target.append(lines).map_err(|error| error.to_string());
+        if !self.queue.retry(attempt, &self.log, failure) {
+            return;
         }
-        let lost = self.queue.written();
-        if std::mem::take(&mut self.fails) || lost.is_some() {
-            let path = self.path.display();
+        let (failed, lost) = self.queue.lines_written();
+        if failed || lost.is_some() {
             let gap = lost.map_or_else(String::new, |lost| {
                 format!("; {lost} lines were lost, and 'dfrs check' will miss them")
             });
             let line = format!("{path}: journal written again{gap}");
             self.log.write(LogLevel::Info, &line);
         }
-    }
-
-    fn log_failure(&mut self, problem: &io::Error) {
-        if !std::mem::replace(&mut self.fails, true) {
-            let line = format!(
-                "{}: journal not written: {problem}; will be retried, scheduling continues",
-                self.path.display()
-            );
-            self.log.write(LogLevel::Error, &line);
-        }
-        self.queue.failed();
     }
 }

@@ -2,21 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use dfrs_agent::publish::state::{Head, PersistedJob, State, StateChanges};
 use dfrs_agent::slurm::port::LogLevel;
 
 use super::disk::Disk;
-use super::shared::{StateHandover, StateWork};
+use super::shared::StateHandover;
 use super::{PreWriteHook, log};
 use crate::log::Log;
 
 /// A file that is not longer than this is not rewritten for its length.
 const MIN_REWRITE_LENGTH: usize = 64 << 10;
-/// What failed is retried after this, doubled each time up to the last.
-const MIN_BACKOFF: Duration = Duration::from_secs(1);
-const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// The thread's state.
 pub(super) struct StateFileWriter {
@@ -31,7 +27,6 @@ pub(super) struct StateFileWriter {
     lengths: Option<(usize, usize)>,
     /// The number of the last changes that were handed over.
     taken: u64,
-    fails: bool,
 }
 
 impl StateFileWriter {
@@ -53,7 +48,6 @@ impl StateFileWriter {
             live: live.collect(),
             lengths: None,
             taken: 0,
-            fails: false,
         }
     }
 
@@ -63,41 +57,26 @@ impl StateFileWriter {
             // After a panic in the middle of it.
             self.write_with_retries(StateChanges::default());
         }
-        while let StateWork::Write(changes, number) = self.shared.take() {
+        while let Some((changes, number)) = self.shared.take_changes() {
             self.taken = number;
-            self.write_with_retries(*changes);
+            self.write_with_retries(changes);
         }
     }
 
     /// Writes these changes. While that fails it is retried, ever more rarely, and once more at the end.
     fn write_with_retries(&mut self, changes: StateChanges) {
         (self.before)();
-        let mut outcome = self.write(changes);
-        let (mut pause, mut ends) = (MIN_BACKOFF, false);
-        while let Err(problem) = outcome {
-            self.log_failure(&problem);
-            if ends {
-                return;
-            }
-            ends = self.shared.pause(pause);
-            pause = (pause * 2).min(MAX_BACKOFF);
-            outcome = self.write(StateChanges::default());
-        }
-        if std::mem::take(&mut self.fails) {
-            self.log
-                .write(LogLevel::Info, "dfrs_state is written again");
-        }
-        self.shared.written(self.taken);
-    }
-
-    fn log_failure(&mut self, problem: &str) {
-        if !std::mem::replace(&mut self.fails, true) {
-            let line = format!(
+        let (shared, log) = (Arc::clone(&self.shared), self.log.clone());
+        let failure = |problem: &str| {
+            format!(
                 "dfrs_state not written: {problem}; will be retried; scheduling continues, but a crash now may lose what DFRS did since"
-            );
-            self.log.write(LogLevel::Error, &line);
+            )
+        };
+        let mut changes = Some(changes);
+        let attempt = || self.write(changes.take().unwrap_or_default());
+        if shared.retry(attempt, &log, failure) && shared.note_durable(self.taken) {
+            log.write(LogLevel::Info, "dfrs_state is written again");
         }
-        self.shared.failed();
     }
 
     /// Writes these changes: adds them to the file, or rewrites it if that is due.

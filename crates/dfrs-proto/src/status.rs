@@ -11,7 +11,7 @@ pub const VERSION: u32 = 1;
 pub const FILE: &str = "dfrs_status.json";
 
 /// The whole file. Instants are UNIX seconds, lengths of time microseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// [`VERSION`].
     pub version: u32,
