@@ -457,25 +457,11 @@ int dfrs_push(const char *node_list, const char *address, const char *data, uint
 
 /* --- how long slurmctld's locks are held ------------------------------------------------------- */
 
-/* Eight for each power of two, as those of src/histogram.rs. */
-#define DFRS_LOCK_BUCKETS 272
+/* Is called after each hold of the shim's own locks, not of backfill's, and without them. */
+typedef void (*dfrs_lock_observer_t)(bool writes, uint64_t waited_microseconds,
+				     uint64_t held_microseconds);
 
-/* In microseconds, since the plugin was loaded. */
-typedef struct {
-	uint64_t count; /* how often they were taken */
-	uint64_t held, waited; /* sums */
-	uint64_t longest, longest_wait;
-	uint64_t longest_lately; /* longest hold since this was last read */
-	/* How many took how long; the last: and more. */
-	uint64_t holds[DFRS_LOCK_BUCKETS], waits[DFRS_LOCK_BUCKETS];
-} dfrs_lock_counts_t;
-
-typedef struct {
-	dfrs_lock_counts_t reads, writes;
-} dfrs_lock_statistics_t;
-
-/* Of the shim's own locks, not of backfill's. Takes none. */
-void dfrs_lock_statistics(dfrs_lock_statistics_t *out);
+void dfrs_observe_locks(dfrs_lock_observer_t on_lock);
 
 /* --- statistics that sdiag shows under "Backfilling stats" ------------------------------------ */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * locks.c - slurmctld's locks, in the two sets that the shim uses: for how long they are held and
- * waited for, and pauses between long holds, or many short ones in a row, in which all other
+ * locks.c - slurmctld's locks, in the two sets that the shim uses, and pauses between long holds, or many short ones in a row, in which all other
  * threads get in.
  */
 #include "internal.h"
@@ -22,16 +21,10 @@
 static const slurmctld_lock_t read_locks = DFRS_READ_LOCKS;
 static const slurmctld_lock_t write_locks = DFRS_WRITE_LOCKS;
 
-/* As dfrs_lock_counts_t. */
-typedef struct {
-	_Atomic uint64_t count, held, waited, longest, longest_lately, longest_wait;
-	_Atomic uint64_t holds[DFRS_LOCK_BUCKETS], waits[DFRS_LOCK_BUCKETS];
-} counts_t;
-
-static counts_t reads, writes;
+static _Atomic(dfrs_lock_observer_t) observer;
 static _Atomic uint64_t turns;
 /* A thread holds one of the sets at a time. */
-static __thread int64_t taken;
+static __thread int64_t asked, taken;
 static __thread uint32_t pieces;
 /* When this thread gave a set back, and for how long it held them since another thread could last
  * get in. */
@@ -43,33 +36,6 @@ static int64_t monotonic(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-/* --- statistics ------------------------------------------------------------------------------------ */
-
-/* The bucket is the length's first four binary digits, and how many more it has. */
-static uint32_t bucket(uint64_t microseconds)
-{
-	uint32_t bits = microseconds ? 64 - __builtin_clzll(microseconds) : 0;
-	uint32_t shift = (bits > 4) ? bits - 4 : 0;
-	uint64_t index = 8 * shift + (microseconds >> shift);
-
-	return (uint32_t) MIN(index, DFRS_LOCK_BUCKETS - 1);
-}
-
-static void raise_to(_Atomic uint64_t *max, uint64_t value)
-{
-	uint64_t seen = atomic_load_explicit(max, memory_order_relaxed);
-
-	while ((seen < value) &&
-	       !atomic_compare_exchange_weak_explicit(max, &seen, value, memory_order_relaxed,
-						      memory_order_relaxed))
-		;
-}
-
-static void add(_Atomic uint64_t *sum, uint64_t value)
-{
-	atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
 }
 
 static uint64_t microseconds_between(int64_t from, int64_t to)
@@ -102,11 +68,8 @@ static void pause_if_due(void)
 
 /* --- taking and giving back ------------------------------------------------------------------------------ */
 
-static void take(const slurmctld_lock_t *levels, counts_t *counts)
+static void take(const slurmctld_lock_t *levels)
 {
-	int64_t asked;
-	uint64_t wait;
-
 	pause_if_due();
 	asked = monotonic();
 	dfrs_fence_pass();
@@ -117,74 +80,46 @@ static void take(const slurmctld_lock_t *levels, counts_t *counts)
 	}
 	taken = monotonic();
 	pieces = 0;
-	wait = microseconds_between(asked, taken);
-	add(&turns, 1);
-	add(&counts->count, 1);
-	add(&counts->waited, wait);
-	add(&counts->waits[bucket(wait)], 1);
-	raise_to(&counts->longest_wait, wait);
+	atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed);
 }
 
-static void give_back(const slurmctld_lock_t *levels, counts_t *counts)
+static void give_back(const slurmctld_lock_t *levels)
 {
-	uint64_t hold;
+	dfrs_lock_observer_t observe = observer;
 
 	unlock_slurmctld(*levels);
 	given_back = monotonic();
 	held_in_a_row += given_back - taken;
-	hold = microseconds_between(taken, given_back);
-	add(&counts->held, hold);
-	add(&counts->holds[bucket(hold)], 1);
-	raise_to(&counts->longest, hold);
-	raise_to(&counts->longest_lately, hold);
+	if (observe)
+		observe(levels == &write_locks, microseconds_between(asked, taken),
+			microseconds_between(taken, given_back));
 }
 
-static dfrs_lock_counts_t copy_counts(counts_t *counts)
+void dfrs_observe_locks(dfrs_lock_observer_t on_lock)
 {
-	dfrs_lock_counts_t copy = {
-		.count = counts->count,
-		.held = counts->held,
-		.waited = counts->waited,
-		.longest = counts->longest,
-		.longest_lately = atomic_exchange(&counts->longest_lately, 0),
-		.longest_wait = counts->longest_wait,
-	};
-
-	for (int i = 0; i < DFRS_LOCK_BUCKETS; i++) {
-		copy.holds[i] = counts->holds[i];
-		copy.waits[i] = counts->waits[i];
-	}
-	return copy;
-}
-
-void dfrs_lock_statistics(dfrs_lock_statistics_t *out)
-{
-	if (!out)
-		return;
-	out->reads = copy_counts(&reads);
-	out->writes = copy_counts(&writes);
+	observer = on_lock;
 }
 
 /* --- the two sets ------------------------------------------------------------------------------------ */
 
 void dfrs_lock_read(void)
 {
-	take(&read_locks, &reads);
+	take(&read_locks);
 }
 
 void dfrs_unlock_read(void)
 {
-	give_back(&read_locks, &reads);
+	give_back(&read_locks);
 }
 
 void dfrs_lock_write(void)
 {
-	take(&write_locks, &writes);
+	take(&write_locks);
 }
 
 void dfrs_unlock_write(void)
 {
-	give_back(&write_locks, &writes);
+	give_back(&write_locks);
 }
 
 uint64_t dfrs_lock_generation(void)

@@ -36,6 +36,7 @@ static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
 #[unsafe(no_mangle)]
 pub extern "C" fn init() -> i32 {
     guarded(ERROR, || {
+        shim::observe_locks();
         // Also where a backup controller takes jobs and starts none (no_backup_scheduling).
         shim::accept_hetjobs();
         if !shim::scheduling_enabled() {

@@ -1,12 +1,12 @@
 //! Lengths of time, counted in buckets: eight for each power of two, so that what is read from them is at most
-//! an eighth too large (the log-linear buckets of HdrHistogram). `c_shim/locks.c` counts in the same.
+//! an eighth too large (the log-linear buckets of HdrHistogram).
 
 use std::time::Duration;
 
 use dfrs_proto::status::{Distribution, DistributionSummary};
 
 /// Buckets: up to 2^36 us, which is nineteen hours; the last: and more.
-pub const BUCKETS: usize = 272;
+const BUCKETS: usize = 272;
 /// Of each power of two: 2 to the power of this.
 const PRECISION: u32 = 3;
 
@@ -28,15 +28,6 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts that were kept elsewhere, in these buckets.
-    #[must_use]
-    pub fn of(buckets: [u64; BUCKETS], longest: u64) -> Self {
-        Self {
-            buckets,
-            longest_us: longest,
-        }
-    }
-
     /// Counts one more.
     pub fn add(&mut self, length: Duration) {
         let microseconds = u64::try_from(length.as_micros()).unwrap_or(u64::MAX);

@@ -44,6 +44,17 @@ pub struct LockTimes {
 }
 
 impl LockTimes {
+    /// Counts one more, of the locks for writing or for reading.
+    pub fn add(&mut self, writes: bool, waited: Duration, held: Duration) {
+        let (holds, waits) = if writes {
+            (&mut self.write_holds, &mut self.write_waits)
+        } else {
+            (&mut self.read_holds, &mut self.read_waits)
+        };
+        holds.add(held);
+        waits.add(waited);
+    }
+
     /// A line for each of the two sets.
     #[must_use]
     pub fn lines(&self) -> [String; 2] {
@@ -139,6 +150,23 @@ fn locks_since(now: &LockTimes, before: &LockTimes) -> Locks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn locks_are_counted_by_what_they_are_for() {
+        let mut times = LockTimes::default();
+        for _ in 0..3 {
+            times.add(true, Duration::ZERO, Duration::from_micros(9));
+        }
+        for _ in 0..2 {
+            times.add(false, Duration::from_micros(7), Duration::ZERO);
+        }
+        let holds = &times.write_holds;
+        assert_eq!((holds.count(), holds.percentile(99)), (3, 9));
+        let waits = &times.read_waits;
+        assert_eq!((waits.count(), waits.longest_us()), (2, 7));
+        assert_eq!(times.read_holds.longest_us(), 0);
+        assert_eq!(times.write_waits.longest_us(), 0);
+    }
 
     #[test]
     fn recent_is_about_the_last_minute_and_memory_is_bounded() {

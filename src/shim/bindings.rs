@@ -1,7 +1,6 @@
 // Generated from c_shim/dfrs_shim.h by `cargo xtask bindings`; do not edit.
 
 pub const DFRS_NO_YIELD: u32 = 4294967295;
-pub const DFRS_LOCK_BUCKETS: u32 = 272;
 pub const DFRS_JOB_PENDING: _bindgen_ty_1 = 0;
 pub const DFRS_JOB_RUNNING: _bindgen_ty_1 = 1;
 pub const DFRS_JOB_SUSPENDED: _bindgen_ty_1 = 2;
@@ -693,75 +692,11 @@ unsafe extern "C" {
         failed_size: usize,
     ) -> ::std::os::raw::c_int;
 }
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct dfrs_lock_counts_t {
-    pub count: u64,
-    pub held: u64,
-    pub waited: u64,
-    pub longest: u64,
-    pub longest_wait: u64,
-    pub longest_lately: u64,
-    pub holds: [u64; 272usize],
-    pub waits: [u64; 272usize],
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of dfrs_lock_counts_t"][::std::mem::size_of::<dfrs_lock_counts_t>() - 4400usize];
-    ["Alignment of dfrs_lock_counts_t"][::std::mem::align_of::<dfrs_lock_counts_t>() - 8usize];
-    ["Offset of field: dfrs_lock_counts_t::count"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, count) - 0usize];
-    ["Offset of field: dfrs_lock_counts_t::held"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, held) - 8usize];
-    ["Offset of field: dfrs_lock_counts_t::waited"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, waited) - 16usize];
-    ["Offset of field: dfrs_lock_counts_t::longest"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, longest) - 24usize];
-    ["Offset of field: dfrs_lock_counts_t::longest_wait"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, longest_wait) - 32usize];
-    ["Offset of field: dfrs_lock_counts_t::longest_lately"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, longest_lately) - 40usize];
-    ["Offset of field: dfrs_lock_counts_t::holds"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, holds) - 48usize];
-    ["Offset of field: dfrs_lock_counts_t::waits"]
-        [::std::mem::offset_of!(dfrs_lock_counts_t, waits) - 2224usize];
-};
-impl Default for dfrs_lock_counts_t {
-    fn default() -> Self {
-        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct dfrs_lock_statistics_t {
-    pub reads: dfrs_lock_counts_t,
-    pub writes: dfrs_lock_counts_t,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of dfrs_lock_statistics_t"][::std::mem::size_of::<dfrs_lock_statistics_t>() - 8800usize];
-    ["Alignment of dfrs_lock_statistics_t"]
-        [::std::mem::align_of::<dfrs_lock_statistics_t>() - 8usize];
-    ["Offset of field: dfrs_lock_statistics_t::reads"]
-        [::std::mem::offset_of!(dfrs_lock_statistics_t, reads) - 0usize];
-    ["Offset of field: dfrs_lock_statistics_t::writes"]
-        [::std::mem::offset_of!(dfrs_lock_statistics_t, writes) - 4400usize];
-};
-impl Default for dfrs_lock_statistics_t {
-    fn default() -> Self {
-        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
+pub type dfrs_lock_observer_t = ::std::option::Option<
+    unsafe extern "C" fn(writes: bool, waited_microseconds: u64, held_microseconds: u64),
+>;
 unsafe extern "C" {
-    pub fn dfrs_lock_statistics(out: *mut dfrs_lock_statistics_t);
+    pub fn dfrs_observe_locks(on_lock: dfrs_lock_observer_t);
 }
 unsafe extern "C" {
     pub fn dfrs_count_cycle(microseconds: u32, queue_length: u32, depth: u32, started: u32);

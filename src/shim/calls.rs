@@ -10,7 +10,6 @@ use dfrs_agent::slurm::port::{LogLevel, SlurmError};
 
 use super::bindings;
 use super::c_values::{TEXT_SIZE, c_string, comma_separated, count, filled, result};
-use crate::measures::LockTimes;
 
 include!(concat!(env!("OUT_DIR"), "/slurm_version.rs"));
 
@@ -139,16 +138,6 @@ pub fn jobs_requeue_saved() -> bool {
     fence_pass();
     // SAFETY: takes slurmctld's locks, which this thread does not hold, and needs nothing else.
     unsafe { bindings::dfrs_jobs_requeue_saved() }
-}
-
-/// For how long the shim has held slurmctld's locks, and waited for them, since the plugin was
-/// loaded.
-#[must_use]
-pub fn lock_times() -> LockTimes {
-    let mut raw = bindings::dfrs_lock_statistics_t::default();
-    // SAFETY: fills the record.
-    unsafe { bindings::dfrs_lock_statistics(&raw mut raw) };
-    (&raw).into()
 }
 
 /// Sends `data` to the UNIX socket `address` (`%n`: node name) on each node; returns those that did

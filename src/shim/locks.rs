@@ -1,48 +1,32 @@
 //! For how long the shim has held slurmctld's locks, and waited for them.
 
-use super::bindings::{dfrs_lock_counts_t, dfrs_lock_statistics_t};
-use crate::histogram::Histogram;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::bindings;
 use crate::measures::LockTimes;
 
-impl From<&dfrs_lock_statistics_t> for LockTimes {
-    fn from(raw: &dfrs_lock_statistics_t) -> Self {
-        Self {
-            read_holds: holds(&raw.reads),
-            read_waits: waits(&raw.reads),
-            write_holds: holds(&raw.writes),
-            write_waits: waits(&raw.writes),
-        }
-    }
+static TIMES: LazyLock<Mutex<LockTimes>> = LazyLock::new(Mutex::default);
+
+/// Counts from now on.
+pub fn observe_locks() {
+    // SAFETY: `count` can be called at any time and by any thread.
+    unsafe { bindings::dfrs_observe_locks(Some(count)) };
 }
 
-fn holds(raw: &dfrs_lock_counts_t) -> Histogram {
-    Histogram::of(raw.holds, raw.longest)
+/// What has been counted since.
+#[must_use]
+pub fn lock_times() -> LockTimes {
+    times().clone()
 }
 
-fn waits(raw: &dfrs_lock_counts_t) -> Histogram {
-    Histogram::of(raw.waits, raw.longest_wait)
+extern "C" fn count(writes: bool, waited_microseconds: u64, held_microseconds: u64) {
+    let waited = Duration::from_micros(waited_microseconds);
+    let held = Duration::from_micros(held_microseconds);
+    times().add(writes, waited, held);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn histograms_are_assigned_by_name() {
-        let mut raw = dfrs_lock_statistics_t::default();
-        raw.writes.holds[9] = 3;
-        raw.writes.longest = 9;
-        raw.reads.waits[7] = 2;
-        raw.reads.longest_wait = 7;
-        let times = LockTimes::from(&raw);
-        assert_eq!(
-            (times.write_holds.count(), times.write_holds.percentile(99)),
-            (3, 9)
-        );
-        assert_eq!(
-            (times.read_waits.count(), times.read_waits.longest_us()),
-            (2, 7)
-        );
-        assert_eq!(times.read_holds.count() + times.write_waits.count(), 0);
-    }
+/// A poisoned lock still has whole counts.
+fn times() -> MutexGuard<'static, LockTimes> {
+    TIMES.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,6 +17,7 @@ mod calls;
 mod decode;
 #[cfg(not(no_slurm))]
 mod facts;
+#[cfg(not(no_slurm))]
 mod locks;
 #[cfg(not(no_slurm))]
 mod port;
@@ -27,5 +28,7 @@ mod view;
 pub use calls::*;
 #[cfg(not(no_slurm))]
 pub use facts::facts;
+#[cfg(not(no_slurm))]
+pub use locks::{lock_times, observe_locks};
 #[cfg(not(no_slurm))]
 pub use port::Calls;

@@ -59,7 +59,7 @@ impl Calls {
 impl Drop for Calls {
     /// Logs for how long slurmctld's locks were held.
     fn drop(&mut self) {
-        for line in calls::lock_times().lines() {
+        for line in super::lock_times().lines() {
             self.log(LogLevel::Info, &line);
         }
     }
