@@ -106,100 +106,39 @@ extern int bb_p_job_validate(job_desc_msg_t *request, uid_t user, char **message
 	return refusal_check ? refusal_check(request, message) : SLURM_SUCCESS;
 }
 
-/* --- what a plugin without a burst buffer returns
- * ----------------------------------------------- */
+/* --- what a plugin without a burst buffer returns ---------------------------------------------- */
 
-extern int init(void)
-{
-	return SLURM_SUCCESS;
-}
+#define RETURNS(declaration, result) \
+	extern declaration { return result; }
+
+RETURNS(int init(void), SLURM_SUCCESS)
 
 extern void fini(void)
 {
 }
 
-extern uint64_t bb_p_get_system_size(void)
-{
-	return 0;
-}
-
-extern int bb_p_load_state(bool init_config)
-{
-	return SLURM_SUCCESS;
-}
+RETURNS(uint64_t bb_p_get_system_size(void), 0)
+RETURNS(int bb_p_load_state(bool init_config), SLURM_SUCCESS)
 
 /* Later versions pass more; nothing is looked at. */
-extern char *bb_p_get_status(uint32_t count, char **arguments)
-{
-	return NULL;
-}
-
-extern int bb_p_state_pack(uid_t user, buf_t *buffer, uint16_t protocol_version)
-{
-	return SLURM_SUCCESS;
-}
-
-extern int bb_p_reconfig(void)
-{
-	return SLURM_SUCCESS;
-}
+RETURNS(char *bb_p_get_status(uint32_t count, char **arguments), NULL)
+RETURNS(int bb_p_state_pack(uid_t user, buf_t *buffer, uint16_t protocol_version), SLURM_SUCCESS)
+RETURNS(int bb_p_reconfig(void), SLURM_SUCCESS)
 
 /* From 23.02 on; as without a plugin. */
-extern char *bb_p_build_het_job_script(char *script, uint32_t component)
-{
-	return xstrdup(script);
-}
-
-extern int bb_p_job_validate2(job_record_t *job, char **message)
-{
-	return SLURM_SUCCESS;
-}
+RETURNS(char *bb_p_build_het_job_script(char *script, uint32_t component), xstrdup(script))
+RETURNS(int bb_p_job_validate2(job_record_t *job, char **message), SLURM_SUCCESS)
 
 extern void bb_p_job_set_tres_cnt(job_record_t *job, uint64_t *counts, bool locked)
 {
 }
 
-extern time_t bb_p_job_get_est_start(job_record_t *job)
-{
-	return time(NULL);
-}
-
-extern int bb_p_job_try_stage_in(dfrs_list_t jobs)
-{
-	return SLURM_SUCCESS;
-}
-
-extern int bb_p_job_begin(job_record_t *job)
-{
-	return SLURM_SUCCESS;
-}
-
-extern int bb_p_job_revoke_alloc(job_record_t *job)
-{
-	return SLURM_SUCCESS;
-}
-
-extern int bb_p_job_test_post_run(job_record_t *job)
-{
-	return READY;
-}
-
-extern int bb_p_job_test_stage_out(job_record_t *job)
-{
-	return READY;
-}
-
-extern int bb_p_job_cancel(job_record_t *job)
-{
-	return SLURM_SUCCESS;
-}
-
-extern int bb_p_run_script(char *function, uint32_t job_id, uint32_t count, char **arguments)
-{
-	return SLURM_SUCCESS;
-}
-
-extern char *bb_p_xlate_bb_2_tres_str(char *burst_buffer)
-{
-	return NULL;
-}
+RETURNS(time_t bb_p_job_get_est_start(job_record_t *job), time(NULL))
+RETURNS(int bb_p_job_try_stage_in(dfrs_list_t jobs), SLURM_SUCCESS)
+RETURNS(int bb_p_job_begin(job_record_t *job), SLURM_SUCCESS)
+RETURNS(int bb_p_job_revoke_alloc(job_record_t *job), SLURM_SUCCESS)
+RETURNS(int bb_p_job_test_post_run(job_record_t *job), READY)
+RETURNS(int bb_p_job_test_stage_out(job_record_t *job), READY)
+RETURNS(int bb_p_job_cancel(job_record_t *job), SLURM_SUCCESS)
+RETURNS(int bb_p_run_script(char *function, uint32_t job_id, uint32_t count, char **arguments), SLURM_SUCCESS)
+RETURNS(char *bb_p_xlate_bb_2_tres_str(char *burst_buffer), NULL)
