@@ -28,11 +28,7 @@ impl Collector for StatusMetrics {
     fn encode(&self, encoder: DescriptorEncoder) -> Result<(), Error> {
         let mut out = MetricsWriter(encoder);
         let readable = f64::from(self.status.is_some());
-        out.gauge(
-            "dfrs_status_readable",
-            "Whether the status file could be read",
-            readable,
-        )?;
+        out.gauge("dfrs_status_readable", readable)?;
         let Some(status) = &self.status else {
             return Ok(());
         };
@@ -51,29 +47,15 @@ impl MetricsWriter<'_> {
             ("mode", &status.mode),
             ("policy", &status.policy),
         ];
-        let help = "The version that runs, and what dfrs.conf says";
-        self.info("dfrs", help, &labels)?;
+        self.info("dfrs", &labels)?;
         let works = status::trouble(status, now - status.written).is_none();
         let works = f64::from(works);
-        self.gauge(
-            "dfrs_healthy",
-            "Whether DFRS does what its mode says, as dfrs status finds",
-            works,
-        )?;
-        self.seconds(
-            "dfrs_status_written_timestamp",
-            "When the status was written, UNIX time",
-            status.written,
-        )?;
-        self.seconds(
-            "dfrs_started_timestamp",
-            "Since when DFRS runs with this dfrs.conf, UNIX time",
-            status.started,
-        )?;
+        self.gauge("dfrs_healthy", works)?;
+        self.seconds("dfrs_status_written_timestamp", status.written)?;
+        self.seconds("dfrs_started_timestamp", status.started)?;
         let of = |state| f64::from(status.breaker.state == state);
         self.gauges(
             "dfrs_breaker_state",
-            "The breaker's state: 1 for the one that it is in",
             "state",
             &[
                 ("off", of(BreakerState::Off)),
@@ -83,18 +65,13 @@ impl MetricsWriter<'_> {
             ],
         )?;
         let trips = u64::from(status.breaker.trips);
-        self.counter(
-            "dfrs_breaker_trips",
-            "How often the breaker opened since the last start by hand",
-            trips,
-        )
+        self.counter("dfrs_breaker_trips", trips)
     }
 
     fn cluster(&mut self, status: &Status) -> Result<(), Error> {
         let jobs = &status.jobs;
         self.gauges(
             "dfrs_jobs",
-            "Jobs of DFRS's partitions; the waiting rest of an array is one",
             "state",
             &[
                 ("waiting", jobs.waiting.into()),
@@ -105,26 +82,12 @@ impl MetricsWriter<'_> {
                 ("suspended", jobs.suspended.into()),
             ],
         )?;
-        self.gauges(
-            "dfrs_jobs_waiting",
-            "Jobs that wait for a start, are parked or paused, by what for",
-            "cause",
-            &causes(&jobs.waits_for),
-        )?;
+        self.gauges("dfrs_jobs_waiting", "cause", &causes(&jobs.waits_for))?;
         let metrics = &status.job_metrics;
-        self.gauge(
-            "dfrs_jobs_sharing",
-            "Jobs that have a share of their nodes' CPU",
-            metrics.sharing.into(),
-        )?;
-        self.gauge(
-            "dfrs_jobs_lowered",
-            "Jobs of these counted with less CPU than requested (Needs=measured)",
-            metrics.lowered.into(),
-        )?;
+        self.gauge("dfrs_jobs_sharing", metrics.sharing.into())?;
+        self.gauge("dfrs_jobs_lowered", metrics.lowered.into())?;
         self.gauges(
             "dfrs_yield",
-            "CPU allocated over CPU needed of these jobs; 1 if there are none",
             "statistic",
             &[
                 ("lowest", metrics.lowest_yield),
@@ -133,7 +96,6 @@ impl MetricsWriter<'_> {
         )?;
         self.gauges(
             "dfrs_stretch",
-            "Time in the system over work done, 10 s at least, of jobs in the system; 1 if there are none",
             "statistic",
             &[
                 ("mean", metrics.mean_stretch),
@@ -141,11 +103,10 @@ impl MetricsWriter<'_> {
             ],
         )?;
         let done = &status.done;
-        self.counter("dfrs_jobs_submitted", "Jobs submitted", done.came)?;
-        self.counter("dfrs_jobs_ended", "Jobs that ended", done.ended)?;
+        self.counter("dfrs_jobs_submitted", done.came)?;
+        self.counter("dfrs_jobs_ended", done.ended)?;
         self.counters(
             "dfrs_actions",
-            "What was done with jobs",
             "action",
             &[
                 ("start", done.starts),
@@ -156,39 +117,15 @@ impl MetricsWriter<'_> {
             ],
         )?;
         let nodes = &status.nodes;
-        self.gauge("dfrs_nodes", "Nodes of DFRS's partitions", nodes.all.into())?;
-        self.gauge("dfrs_nodes_up", "Nodes that take work", nodes.up.into())?;
-        self.gauge(
-            "dfrs_nodes_can_park",
-            "Nodes that can park jobs",
-            nodes.can_park.into(),
-        )?;
-        self.gauge(
-            "dfrs_nodes_silent",
-            "Nodes whose dfrsd is not responding",
-            nodes.silent.into(),
-        )?;
+        self.gauge("dfrs_nodes", nodes.all.into())?;
+        self.gauge("dfrs_nodes_up", nodes.up.into())?;
+        self.gauge("dfrs_nodes_can_park", nodes.can_park.into())?;
+        self.gauge("dfrs_nodes_silent", nodes.silent.into())?;
         let messages = &status.messages;
-        self.gauge(
-            "dfrs_nodes_due",
-            "Nodes that wait for a message with orders",
-            messages.due.into(),
-        )?;
-        self.gauge(
-            "dfrs_messages",
-            "Messages with orders that are under way",
-            messages.under_way.into(),
-        )?;
-        self.gauge(
-            "dfrs_messages_late",
-            "Messages with orders that take longer than a second",
-            messages.late.into(),
-        )?;
-        self.gauge(
-            "dfrs_queries",
-            "Queries to nodes that are under way",
-            messages.queries.into(),
-        )
+        self.gauge("dfrs_nodes_due", messages.due.into())?;
+        self.gauge("dfrs_messages", messages.under_way.into())?;
+        self.gauge("dfrs_messages_late", messages.late.into())?;
+        self.gauge("dfrs_queries", messages.queries.into())
     }
 
     fn devices(&mut self, status: &Status) -> Result<(), Error> {
@@ -202,32 +139,12 @@ impl MetricsWriter<'_> {
                 .map(|(kind, count)| (kind.as_str(), float(of(count))))
                 .collect()
         };
-        self.gauges(
-            "dfrs_devices",
-            "Devices of DFRS's nodes; those of a type count as devices of their name, too",
-            "kind",
-            &by_kind(|count| count.all),
-        )?;
-        self.gauges(
-            "dfrs_devices_held",
-            "Devices that are allocated to jobs, of whatever partition",
-            "kind",
-            &by_kind(|count| count.held),
-        )?;
-        self.gauges(
-            "dfrs_devices_free",
-            "Devices that are not allocated, on nodes that take work",
-            "kind",
-            &by_kind(|count| count.free),
-        )?;
-        self.gauge(
-            "dfrs_device_jobs",
-            "Jobs of DFRS's partitions that ask for devices",
-            jobs.all.into(),
-        )?;
+        self.gauges("dfrs_devices", "kind", &by_kind(|count| count.all))?;
+        self.gauges("dfrs_devices_held", "kind", &by_kind(|count| count.held))?;
+        self.gauges("dfrs_devices_free", "kind", &by_kind(|count| count.free))?;
+        self.gauge("dfrs_device_jobs", jobs.all.into())?;
         self.gauges(
             "dfrs_device_jobs_waiting",
-            "Jobs of these that wait for a start, are parked or paused, by what for",
             "cause",
             &causes(&jobs.waits_for),
         )
@@ -235,41 +152,17 @@ impl MetricsWriter<'_> {
 
     fn passes(&mut self, status: &Status) -> Result<(), Error> {
         let passes = &status.passes;
-        self.histogram(
-            "dfrs_pass_duration",
-            "Time of scheduling passes by the clock",
-            &[(None, &passes.wall)],
-        )?;
-        self.histogram(
-            "dfrs_pass_cpu",
-            "CPU time of scheduling passes",
-            &[(None, &passes.cpu)],
-        )?;
+        self.histogram("dfrs_pass_duration", &[(None, &passes.wall)])?;
+        self.histogram("dfrs_pass_cpu", &[(None, &passes.cpu)])?;
         let parts: Vec<(Label, &Distribution)> = passes
             .parts
             .iter()
             .map(|(name, spread)| (Some(("part", name.as_str())), spread))
             .collect();
-        self.histogram(
-            "dfrs_pass_part_duration",
-            "Time of the parts of passes by the clock",
-            &parts,
-        )?;
-        self.counter(
-            "dfrs_passes_skipped",
-            "Passes that could not look at Slurm, or ended by a panic",
-            passes.skipped,
-        )?;
-        self.counter(
-            "dfrs_plans_dropped",
-            "Plans that broke a rule",
-            passes.plans_dropped,
-        )?;
-        self.counter(
-            "dfrs_decisions_ended",
-            "Decisions that were ended by their timeout",
-            passes.decisions_ended,
-        )?;
+        self.histogram("dfrs_pass_part_duration", &parts)?;
+        self.counter("dfrs_passes_skipped", passes.skipped)?;
+        self.counter("dfrs_plans_dropped", passes.plans_dropped)?;
+        self.counter("dfrs_decisions_ended", passes.decisions_ended)?;
         let locks = &status.locks;
         let both = |read, write| {
             [
@@ -279,56 +172,26 @@ impl MetricsWriter<'_> {
         };
         self.histogram(
             "dfrs_lock_held",
-            "For how long DFRS held slurmctld's locks",
             &both(&locks.read_holds, &locks.write_holds),
         )?;
         self.histogram(
             "dfrs_lock_wait",
-            "For how long DFRS waited for slurmctld's locks",
             &both(&locks.read_waits, &locks.write_waits),
         )
     }
 
     fn disk(&mut self, status: &Status) -> Result<(), Error> {
         let file = &status.state_file;
-        self.gauge(
-            "dfrs_state_file_changes",
-            "Changes that the state file lacks",
-            float(file.changes),
-        )?;
-        self.seconds(
-            "dfrs_state_file_lag",
-            "For how long the oldest of them has waited",
-            float(file.age) / 1e6,
-        )?;
-        self.gauge(
-            "dfrs_state_file_failing",
-            "Whether the last attempt to write it failed",
-            f64::from(file.fails),
-        )?;
+        self.gauge("dfrs_state_file_changes", float(file.changes))?;
+        self.seconds("dfrs_state_file_lag", float(file.age) / 1e6)?;
+        self.gauge("dfrs_state_file_failing", f64::from(file.fails))?;
         let Some(journal) = &status.journal else {
             return Ok(());
         };
-        self.gauge(
-            "dfrs_journal_lines",
-            "Lines that the journal lacks",
-            float(journal.lines),
-        )?;
-        self.seconds(
-            "dfrs_journal_lag",
-            "For how long the oldest of them has waited",
-            float(journal.age) / 1e6,
-        )?;
-        self.gauge(
-            "dfrs_journal_failing",
-            "Whether the last attempt to write it failed",
-            f64::from(journal.fails),
-        )?;
-        self.counter(
-            "dfrs_journal_lines_lost",
-            "Lines that were lost, because too many waited",
-            journal.lost,
-        )
+        self.gauge("dfrs_journal_lines", float(journal.lines))?;
+        self.seconds("dfrs_journal_lag", float(journal.age) / 1e6)?;
+        self.gauge("dfrs_journal_failing", f64::from(journal.fails))?;
+        self.counter("dfrs_journal_lines_lost", journal.lost)
     }
 }
 

@@ -20,7 +20,7 @@ impl Collector for NodeMetrics {
     fn encode(&self, encoder: DescriptorEncoder) -> Result<(), Error> {
         let mut out = MetricsWriter(encoder);
         let answers = f64::from(self.0.is_some());
-        out.gauge("dfrsd_up", "Whether dfrsd answered", answers)?;
+        out.gauge("dfrsd_up", answers)?;
         let Some(status) = &self.0 else {
             return Ok(());
         };
@@ -36,34 +36,14 @@ impl MetricsWriter<'_> {
             ("version", status.software.as_deref().unwrap_or("unknown")),
             ("cgroup", &status.cgroup),
         ];
-        self.info(
-            "dfrsd",
-            "Slurm's name of the node, and the version that runs there",
-            &labels,
-        )?;
-        self.gauge(
-            "dfrsd_cpu_capacity_cores",
-            "Cores of which jobs have shares",
-            status.capacity_cores,
-        )?;
-        self.gauge(
-            "dfrsd_swap_bytes",
-            "Swap of the node; 0: no job can be parked there",
-            float(status.swap_bytes),
-        )?;
-        self.gauge(
-            "dfrsd_caps_lifted",
-            "Whether all caps are lifted, because no valid orders of slurmctld arrived for too long",
-            f64::from(status.failed_open),
-        )?;
+        self.info("dfrsd", &labels)?;
+        self.gauge("dfrsd_cpu_capacity_cores", status.capacity_cores)?;
+        self.gauge("dfrsd_swap_bytes", float(status.swap_bytes))?;
+        self.gauge("dfrsd_caps_lifted", f64::from(status.failed_open))?;
         let Some(ago) = status.heard_seconds_ago else {
             return Ok(());
         };
-        self.seconds(
-            "dfrsd_orders_age",
-            "Time since the last valid orders of slurmctld",
-            ago,
-        )
+        self.seconds("dfrsd_orders_age", ago)
     }
 
     fn node_jobs(&mut self, jobs: &[JobStatus]) -> Result<(), Error> {
@@ -71,12 +51,7 @@ impl MetricsWriter<'_> {
             let of = jobs.iter().filter(|job| state_of(job) == state).count();
             (state, float(of as u64))
         };
-        self.gauges(
-            "dfrsd_jobs",
-            "Jobs of which the node holds something",
-            "state",
-            &STATES.map(count),
-        )?;
+        self.gauges("dfrsd_jobs", "state", &STATES.map(count))?;
         let sum = |of: fn(&JobStatus) -> Option<f64>| {
             // From 0, not from the -0 of an empty sum.
             jobs.iter()
@@ -85,29 +60,18 @@ impl MetricsWriter<'_> {
         };
         self.gauge(
             "dfrsd_jobs_share_ratio",
-            "Part of the capacity that is promised to jobs, parked and freezing ones aside",
             sum(|job| job.share.filter(|_| !job.frozen)),
         )?;
         self.gauge(
             "dfrsd_jobs_resident_bytes",
-            "Memory of these jobs in RAM",
             sum(|job| job.resident_bytes.map(float)),
         )?;
         self.gauge(
             "dfrsd_jobs_swapped_bytes",
-            "Memory of these jobs in swap",
             sum(|job| job.swap_bytes.map(float)),
         )?;
-        self.seconds(
-            "dfrsd_jobs_cpu",
-            "CPU time that these jobs have used so far; falls when one leaves",
-            sum(|job| job.cpu_seconds),
-        )?;
-        self.seconds(
-            "dfrsd_jobs_throttled",
-            "For how long caps have held these jobs back so far, summed over CPUs; falls when one leaves",
-            sum(|job| job.throttled_seconds),
-        )
+        self.seconds("dfrsd_jobs_cpu", sum(|job| job.cpu_seconds))?;
+        self.seconds("dfrsd_jobs_throttled", sum(|job| job.throttled_seconds))
     }
 }
 

@@ -8,6 +8,9 @@ use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
+/// What each metric is: `name: text` a line.
+const HELP: &str = include_str!("help.txt");
+
 /// Upper ends of histograms' buckets, in seconds: the same at all times.
 const BUCKETS: [f64; 12] = [
     0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0,
@@ -32,51 +35,41 @@ impl MetricsWriter<'_> {
     fn metric<'a>(
         &'a mut self,
         name: &'a str,
-        help: &str,
         kind: MetricType,
     ) -> Result<MetricEncoder<'a>, Error> {
-        self.0.encode_descriptor(name, help, None, kind)
+        self.0.encode_descriptor(name, help(name), None, kind)
     }
 
     fn metric_in_seconds<'a>(
         &'a mut self,
         name: &'a str,
-        help: &str,
         kind: MetricType,
     ) -> Result<MetricEncoder<'a>, Error> {
         self.0
-            .encode_descriptor(name, help, Some(&Unit::Seconds), kind)
+            .encode_descriptor(name, help(name), Some(&Unit::Seconds), kind)
     }
 
     /// Labels with the value 1; its name gets `_info`.
-    pub(super) fn info(
-        &mut self,
-        name: &str,
-        help: &str,
-        labels: &[(&str, &str)],
-    ) -> Result<(), Error> {
-        self.metric(name, help, MetricType::Info)?
-            .encode_info(&labels)
+    pub(super) fn info(&mut self, name: &str, labels: &[(&str, &str)]) -> Result<(), Error> {
+        self.metric(name, MetricType::Info)?.encode_info(&labels)
     }
 
-    pub(super) fn gauge(&mut self, name: &str, help: &str, value: f64) -> Result<(), Error> {
-        self.metric(name, help, MetricType::Gauge)?
-            .encode_gauge(&value)
+    pub(super) fn gauge(&mut self, name: &str, value: f64) -> Result<(), Error> {
+        self.metric(name, MetricType::Gauge)?.encode_gauge(&value)
     }
 
-    pub(super) fn seconds(&mut self, name: &str, help: &str, value: f64) -> Result<(), Error> {
-        self.metric_in_seconds(name, help, MetricType::Gauge)?
+    pub(super) fn seconds(&mut self, name: &str, value: f64) -> Result<(), Error> {
+        self.metric_in_seconds(name, MetricType::Gauge)?
             .encode_gauge(&value)
     }
 
     pub(super) fn gauges(
         &mut self,
         name: &str,
-        help: &str,
         label: &str,
         values: &[(&str, f64)],
     ) -> Result<(), Error> {
-        let mut metric = self.metric(name, help, MetricType::Gauge)?;
+        let mut metric = self.metric(name, MetricType::Gauge)?;
         for (word, value) in values {
             let labels = [(label, *word)];
             metric.encode_family(&labels)?.encode_gauge(value)?;
@@ -85,8 +78,8 @@ impl MetricsWriter<'_> {
     }
 
     /// Writes a counter, whose name gets `_total`.
-    pub(super) fn counter(&mut self, name: &str, help: &str, value: u64) -> Result<(), Error> {
-        self.metric(name, help, MetricType::Counter)?
+    pub(super) fn counter(&mut self, name: &str, value: u64) -> Result<(), Error> {
+        self.metric(name, MetricType::Counter)?
             .encode_counter::<NoLabelSet, u64, f64>(&value, None)
     }
 
@@ -94,11 +87,10 @@ impl MetricsWriter<'_> {
     pub(super) fn counters(
         &mut self,
         name: &str,
-        help: &str,
         label: &str,
         values: &[(&str, u64)],
     ) -> Result<(), Error> {
-        let mut metric = self.metric(name, help, MetricType::Counter)?;
+        let mut metric = self.metric(name, MetricType::Counter)?;
         for (word, value) in values {
             let labels = [(label, *word)];
             let mut family = metric.encode_family(&labels)?;
@@ -110,11 +102,9 @@ impl MetricsWriter<'_> {
     pub(super) fn histogram(
         &mut self,
         name: &str,
-        help: &str,
         spreads: &[(Label, &Distribution)],
     ) -> Result<(), Error> {
-        let help = format!("{help}; sums are at most an eighth too large");
-        let mut metric = self.metric_in_seconds(name, &help, MetricType::Histogram)?;
+        let mut metric = self.metric_in_seconds(name, MetricType::Histogram)?;
         for (label, spread) in spreads {
             match label {
                 None => buckets(&mut metric, spread)?,
@@ -126,6 +116,13 @@ impl MetricsWriter<'_> {
         }
         Ok(())
     }
+}
+
+fn help(name: &str) -> &'static str {
+    let mut helps = HELP.lines().filter_map(|line| line.split_once(": "));
+    let found = helps.find(|(known, _)| *known == name);
+    debug_assert!(found.is_some(), "help.txt has no line for {name}");
+    found.map_or("", |(_, help)| help)
 }
 
 /// The plugin's buckets, of which there are eight for each power of two, in those of [`BUCKETS`].
@@ -146,10 +143,7 @@ fn buckets(metric: &mut MetricEncoder, spread: &Distribution) -> Result<(), Erro
     metric.encode_histogram::<NoLabelSet>(sum, count, &counts, None)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "metrics are floating-point numbers"
-)]
+// Precise enough: metrics are floating-point numbers.
 pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
