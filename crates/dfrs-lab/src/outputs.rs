@@ -16,12 +16,7 @@ pub fn check(read: Option<&Path>, options: &[(&str, Option<&Path>)]) -> Result<(
     }
     for (option, path) in options {
         let Some(path) = path else { continue };
-        check_parent(path).map_err(|error| {
-            format!(
-                "{}: cannot be written: {error}; check the path and its permissions",
-                path.display()
-            )
-        })?;
+        check_parent(path).map_err(|error| refused(path, &error))?;
         let Some(file) = identity(path) else { continue };
         if let Some((other, _)) = known.iter().find(|(_, other)| *other == file) {
             return Err(format!(
@@ -60,6 +55,28 @@ fn directory(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
+/// What is said of a file that the system does not let be written.
+pub fn refused(path: &Path, error: &io::Error) -> String {
+    format!(
+        "{}: cannot be written: {error}; check the path and its permissions",
+        path.display()
+    )
+}
+
+/// Makes the directory for results, if it is not there.
+///
+/// # Errors
+///
+/// One line, if the system does not let it be made.
+pub fn make_directory(directory: &Path) -> Result<(), String> {
+    fs::create_dir_all(directory).map_err(|error| {
+        format!(
+            "{}: cannot be made: {error}; name another directory with --output",
+            directory.display()
+        )
+    })
+}
+
 /// Writes a file as a whole or not at all, and returns its path.
 ///
 /// # Errors
@@ -70,12 +87,7 @@ pub fn save(directory: &Path, name: &str, content: &str) -> Result<String, Strin
     let unfinished = directory.join(format!(".{name}.unfinished"));
     fs::write(&unfinished, content)
         .and_then(|()| fs::rename(&unfinished, &path))
-        .map_err(|error| {
-            format!(
-                "{}: cannot be written: {error}; check the path and its permissions",
-                path.display()
-            )
-        })?;
+        .map_err(|error| refused(&path, &error))?;
     Ok(path.display().to_string())
 }
 

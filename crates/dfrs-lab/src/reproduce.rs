@@ -10,11 +10,12 @@ mod published;
 mod report;
 mod results;
 mod tables;
+mod texts;
 mod traces;
 
-use std::fs;
 use std::path::Path;
 
+use crate::outputs::make_directory;
 use crate::runs::Runs;
 use experiment::{Experiment, all};
 use moldable::Ratios;
@@ -67,12 +68,7 @@ impl Reproduction<'_> {
         let jobs = usize::try_from(self.jobs).unwrap_or(usize::MAX);
         let traces = Traces::new(self.seed, self.traces, jobs, self.hpc2n)?;
         let directory = self.directory;
-        fs::create_dir_all(directory).map_err(|error| {
-            format!(
-                "{}: cannot be made: {error}; name another directory with --output",
-                directory.display()
-            )
-        })?;
+        make_directory(directory)?;
         let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
         let results = Results::get(traces, &chosen, &mut runs)?;
         // The part of the paper's runs is as large as that of the traces.

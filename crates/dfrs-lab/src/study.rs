@@ -9,14 +9,13 @@ mod page;
 mod rows;
 mod sources;
 
-use std::fs;
 use std::path::Path;
 
 use dfrs_sim::metrics::CLASSES;
 
-use crate::outputs::save;
+use crate::outputs::{make_directory, save};
 use crate::runs::Runs;
-use crate::sim::results::{MEASURES, STRANDED_GPUS};
+use crate::sim::results::{self, STRANDED_GPUS};
 
 use compare::RunGroups;
 
@@ -30,12 +29,7 @@ pub use grid::Grid;
 ///
 /// One line: a run fails, or a file cannot be written.
 pub fn write(directory: &Path, study: &Study, grid: &Grid) -> Result<(String, String), String> {
-    fs::create_dir_all(directory).map_err(|error| {
-        format!(
-            "{}: cannot be made: {error}; name another directory with --output",
-            directory.display()
-        )
-    })?;
+    make_directory(directory)?;
     let mut runs = Runs::new(Some(&directory.join("runs.jsonl")))?;
     let rows = grid.execute(&mut runs)?;
     save(directory, "runs.csv", &rows::csv(study, &rows)?)?;
@@ -54,8 +48,5 @@ pub fn write(directory: &Path, study: &Study, grid: &Grid) -> Result<(String, St
 /// The names of all that is measured of a run, in the order of columns.
 fn measures() -> impl Iterator<Item = &'static str> {
     let of_classes = CLASSES.iter().flat_map(|class| class.measures);
-    MEASURES
-        .into_iter()
-        .chain([STRANDED_GPUS])
-        .chain(of_classes)
+    results::measures().chain([STRANDED_GPUS]).chain(of_classes)
 }

@@ -8,17 +8,11 @@ use dfrs_report::{Agreement, Cell, Table};
 use super::experiment::PENALTY;
 use super::measure::Measure;
 use super::results::{PaperCell, Results};
+use super::texts::TEXTS;
 use super::traces::TraceSet;
 
-/// A sentence of a paper, about what was measured.
-pub(super) struct PaperClaim<R> {
-    /// Where it stands.
-    pub place: &'static str,
-    /// What it says.
-    pub statement: &'static str,
-    /// What was found; none if it was not measured.
-    pub check: fn(&R) -> Option<ClaimFinding>,
-}
+/// The name of a claim, whose text is in `texts.toml`, and what was found; none if it was not measured.
+pub(super) type PaperClaim<R> = (&'static str, fn(&R) -> Option<ClaimFinding>);
 
 /// What was found about a claim, how many of its parts hold, and how many there are.
 pub(super) type ClaimFinding = (String, usize, usize);
@@ -32,6 +26,13 @@ pub fn table(results: &Results) -> Option<Table> {
     )
 }
 
+/// The names of these.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let all = tpds::CLAIMS.iter().chain(ipdps::CLAIMS);
+    all.map(|(name, _)| *name)
+}
+
 /// The claims that could be checked; none if there are none. A claim holds if all of its parts do.
 pub(super) fn table_of<'a, R: 'a>(
     what: &str,
@@ -43,10 +44,11 @@ pub(super) fn table_of<'a, R: 'a>(
         &["where", "claim", "reproduced", "holds"],
     );
     let mut is_empty = true;
-    for claim in claims {
-        let Some((found, held, parts)) = (claim.check)(results) else {
+    for (name, check) in claims {
+        let Some((found, held, parts)) = check(results) else {
             continue;
         };
+        let claim = TEXTS.claim(name);
         is_empty = false;
         let (word, close) = match held {
             held if held == parts => ("yes", Agreement::Near),
@@ -54,8 +56,8 @@ pub(super) fn table_of<'a, R: 'a>(
             _ => ("partly", Agreement::Off),
         };
         table.row([
-            Cell::text(claim.place),
-            Cell::text(claim.statement),
+            Cell::text(&claim.place),
+            Cell::text(&claim.statement),
             Cell::text(found),
             Cell::marked(word, close),
         ]);

@@ -5,6 +5,7 @@ mod ipdps;
 mod tpds;
 
 use super::measure::Measure;
+use super::texts::{ExperimentText, TEXTS};
 use super::traces::TraceSet;
 
 /// The penalty of most of the papers' experiments, in seconds.
@@ -92,10 +93,6 @@ pub enum ResultLayout {
 pub struct Experiment {
     /// Its name for `--only`, and the name of its files.
     pub name: &'static str,
-    /// Title in the report.
-    pub title: &'static str,
-    /// What was done and what the paper says about it.
-    pub about: &'static str,
     /// Over which traces averages are taken.
     pub sets: &'static [TraceSet],
     /// Under which policies.
@@ -108,25 +105,14 @@ pub struct Experiment {
     pub measures: &'static [Measure],
     /// How it is shown.
     pub shape: ResultLayout,
-    /// Where it differs from what was published, and why.
-    pub differences: &'static [&'static str],
 }
 
-/// Why EASY stands three times.
-pub(super) const EASY_NOTE: &str = "EASY: the published values are those of `EASY/no-shadow`; `EASY` is the real one, which has no published value, and `EASY/shared` the real one where jobs share nodes.";
-
-/// Why what moves cost is lower here.
-pub(super) const LOAD_NOTE: &str = "The published costs are higher. The policies are not the reason: on the same 12 traces with loads of 0.7 to 0.9 the authors' \
-     simulator and this one agree on all six costs of `GreedyPM*/per/OPT=MIN/MINVT=600` within 3% (12.9 and 13.3 pauses an hour, 44.5 and 43.7 \
-     migrations). So the published traces are heavier than ours of the same load. The papers multiply gaps by “computed constants” and do not \
-     say what their load divides by; here it is the work over nodes times the time from the first to the last submission. If it were the \
-     time to the end of the last job's work, the same numbers would mean heavier traces: over 120 of them costs are then 10 to 25% higher, \
-     which is a third to a half of the way.";
-
-/// What differs on traces that are the papers' own.
-pub(super) const HPC2N_NOTE: &str = "HPC2N: the trace is the paper's own, so that with all 182 weeks chance has no part in it. What differs comes from what the \
-     papers leave open: where a week begins, memory in whole percents of a node (the authors' simulator) or exact (here), ties \
-     of priorities, and jobs of more tasks than nodes, which are left out here. Averages over the weeks hang on few of them.";
+impl Experiment {
+    /// What the report says of it.
+    pub fn text(&self) -> &'static ExperimentText {
+        TEXTS.experiment(self.name)
+    }
+}
 
 /// All of them, in the order of the report.
 pub fn all() -> impl Iterator<Item = &'static Experiment> {

@@ -9,14 +9,14 @@ use super::traces::TraceSet;
 
 /// Averages over the load, a line for each policy. What is not DFRS is dashed.
 pub fn by_load(experiment: &Experiment, results: &Results) -> Option<Chart> {
-    load_chart(experiment, experiment.title, |set, policy| {
+    load_chart(experiment, &experiment.text().title, |set, policy| {
         experiment.mean(results, set, policy, None)
     })
 }
 
 /// The published figures by load, in the same colours.
 pub fn by_load_published(experiment: &Experiment) -> Option<Chart> {
-    let title = format!("{}, as published", experiment.title);
+    let title = format!("{}, as published", experiment.text().title);
     load_chart(experiment, &title, |set, policy| {
         experiment.published_mean(set, policy, None)
     })
@@ -56,7 +56,7 @@ fn load_chart(
 /// Averages over the period on one set of traces, batch schedulers as levels, with what the text of
 /// the paper says about underutilization.
 pub fn by_period(experiment: &Experiment, results: &Results, set: TraceSet) -> Option<Chart> {
-    let title = format!("{}: {}", experiment.title, set.title());
+    let title = format!("{}: {}", experiment.text().title, set.title());
     let axis = Axis::linear(&value_label(experiment)).with_range(0.0, 0.1);
     let mut chart = Chart::new(&title, period_axis(experiment), axis);
     chart = chart.with(Series::new(BEST, points(experiment, results, set)?));
@@ -86,7 +86,7 @@ fn published_points(experiment: &Experiment, set: TraceSet) -> Vec<(f64, f64)> {
 /// Averages over the period, a line for each set of traces that there is.
 pub fn sets_by_period(experiment: &Experiment, results: &Results) -> Option<Chart> {
     let axis = Axis::linear(&value_label(experiment)).with_range(0.0, 1.0);
-    let mut chart = Chart::new(experiment.title, period_axis(experiment), axis);
+    let mut chart = Chart::new(&experiment.text().title, period_axis(experiment), axis);
     for set in experiment.sets {
         if let Some(points) = points(experiment, results, *set) {
             let published = format!("{}, published", set.short_title());

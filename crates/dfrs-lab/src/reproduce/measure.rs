@@ -74,7 +74,7 @@ impl Measure {
                 0.0
             }
         };
-        #[allow(clippy::cast_precision_loss)] // counts of events
+        // Precise enough: counts of events.
         let (pauses, migrations) = (run.pauses as f64, run.migrations as f64);
         Some(match self {
             Self::DegradationFromBound => run.max_stretch / bound?,
@@ -112,7 +112,7 @@ impl SampleStatistics {
         if values.is_empty() {
             return None;
         }
-        #[allow(clippy::cast_precision_loss)] // thousands
+        // Precise enough: thousands.
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

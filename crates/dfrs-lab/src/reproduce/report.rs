@@ -31,8 +31,9 @@ pub fn write(
     introduction(&mut page, results, settings);
     easy::section(&mut page, results);
     for experiment in chosen {
-        page.section(experiment.title);
-        page.text(experiment.about);
+        let text = experiment.text();
+        page.section(&text.title);
+        page.text(&text.about);
         let mut sets = experiment.sets.iter();
         if sets.all(|set| results.traces.of(*set).is_empty()) {
             page.notice("Left out: only a full reproduction with the HPC2N trace has it.");
@@ -41,9 +42,10 @@ pub fn write(
         for (name, svg) in show(experiment, results, &mut page) {
             save(directory, &format!("{name}.svg"), &svg)?;
         }
-        if !experiment.differences.is_empty() {
+        let mut differences = text.differences().peekable();
+        if differences.peek().is_some() {
             page.heading("Where it differs, and why");
-            page.list(experiment.differences);
+            page.list(differences);
         }
         save(
             directory,

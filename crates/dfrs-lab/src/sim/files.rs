@@ -8,6 +8,8 @@ use dfrs_proto::journal::{JournalEvent, JournalWriter};
 use dfrs_sim::metrics::{Utilization, UtilizationStep};
 use dfrs_sim::{OnJobEnd, SimOutcome, SimulationError, Sink};
 
+use crate::outputs::refused;
+
 /// The files that are written of a run.
 #[derive(Clone, Copy, Default)]
 pub struct SimOutputs<'a> {
@@ -134,11 +136,4 @@ pub(super) fn create(path: &Path) -> Result<BufWriter<File>, String> {
     File::create(path)
         .map(BufWriter::new)
         .map_err(|error| refused(path, &error))
-}
-
-pub(super) fn refused(path: &Path, error: &io::Error) -> String {
-    format!(
-        "{}: cannot be written: {error}; check the path and its permissions",
-        path.display()
-    )
 }

@@ -10,7 +10,8 @@ use dfrs_sim::SimOutcome;
 use dfrs_sim::metrics::stretch;
 use dfrs_sim::trace::Trace;
 
-use super::files::{create, refused};
+use super::files::create;
+use crate::outputs::refused;
 
 /// The nodes of each job's first start.
 #[derive(Default)]

@@ -91,6 +91,16 @@ pub(super) fn read(log: &LogFile, input: impl BufRead) -> Result<LogJobs, String
     Ok(source)
 }
 
+/// What is said of jobs after their number: `name: text` a line.
+const SAID: &str = include_str!("accounting.txt");
+
+fn said(name: &str) -> &'static str {
+    let mut lines = SAID.lines().filter_map(|line| line.split_once(": "));
+    let found = lines.find(|(known, _)| *known == name);
+    debug_assert!(found.is_some(), "accounting.txt has no line for {name}");
+    found.map_or("", |(_, text)| text)
+}
+
 /// Why jobs with devices are left out: GPUs count only where options say how many there are, others do not.
 const GENERIC: &str = "jobs that had GPUs or other devices";
 
@@ -144,31 +154,13 @@ fn cautions(dump: &Dump, assumed: &Assumed, jobs: usize) -> Vec<String> {
             significant(assumed.overused_time.seconds() / 3600.0, 2),
         ));
     }
-    let mut counted = |count: usize, what: &str| all.extend(sentence_about(count, jobs, what));
-    counted(
-        assumed.memory_lowered,
-        "had more memory than they asked for (by MaxRSS, each task as large as the largest): what they asked for counts, and where memory is constrained, as DFRS needs it, they would have ended.",
-    );
-    counted(
-        assumed.impossible,
-        "used more CPU time than all CPUs of their nodes have, by what was measured, which cannot be: they need all CPUs that they had.",
-    );
-    counted(
-        assumed.gres_ignored,
-        "had GPUs or other devices, which count for nothing here (--keep-gres): as many run at a time as CPUs and memory allow.",
-    );
-    counted(
-        assumed.with_gpus,
-        "had GPUs, which nothing shares under DFRS and EASY/shared, nor takes while a job is paused; EASY counts none, and a job with more on one of its nodes has as many on each.",
-    );
-    counted(
-        assumed.licenses_ignored,
-        "had licences or burst buffers, which count for nothing here: more of them may run at a time than there were.",
-    );
-    counted(
-        dump.overlapping,
-        "began before another run of the same job had ended: are these jobs of several clusters? Make a dump of each (sacct --clusters) and replay them one by one.",
-    );
+    let mut counted = |count, name| all.extend(sentence_about(count, jobs, said(name)));
+    counted(assumed.memory_lowered, "memory-lowered");
+    counted(assumed.impossible, "impossible");
+    counted(assumed.gres_ignored, "gres-ignored");
+    counted(assumed.with_gpus, "with-gpus");
+    counted(assumed.licenses_ignored, "licenses-ignored");
+    counted(dump.overlapping, "overlapping");
     if !dump.has_gres {
         all.push("The dump does not say whether jobs had GPUs or other devices (column AllocTRES): those that had count as if they had none.".into());
     }
@@ -188,47 +180,23 @@ fn assumptions(dump: &Dump, rules: &Rules, assumed: &Assumed, jobs: usize) -> Ve
         MemoryRule::Requested => "A job's memory requirement is what it asked for (`ReqMem`, `AllocTRES`), because Slurm keeps that for it, used or not. `--memory measured` shows what would be possible if jobs asked for what they use.".into(),
         MemoryRule::Measured => format!("A job's memory requirement is what it used at most (`MaxRSS`) and {} more, but not more than it asked for. Jobs really ask for more (`--memory requested`), and Slurm keeps that for them.", percent(f64::from(rules.headroom_percent) / 100.0)),
     });
-    let mut counted = |count: usize, what: &str| all.extend(sentence_about(count, jobs, what));
-    counted(
-        assumed.cpu_not_measured,
-        "have no measured CPU time: they need all CPUs that they had.",
-    );
-    counted(
-        assumed.cpu_raised,
-        "used less than a hundredth of their CPUs' time. If that is not so at your site, its accounting does not see their processes, and `--cpu requested` is right.",
-    );
+    let mut counted = |count, name| all.extend(sentence_about(count, jobs, said(name)));
+    counted(assumed.cpu_not_measured, "cpu-not-measured");
+    counted(assumed.cpu_raised, "cpu-raised");
     counted(
         assumed
             .cpu_lowered
             .saturating_sub(assumed.overused + assumed.impossible),
-        "used a little more CPU time than their CPUs have, as clocks and samples make it: they need all of them.",
+        "cpu-lowered",
     );
-    counted(
-        assumed.memory_not_requested,
-        "asked for no memory, or for all of the nodes' (`--mem=0` looks the same), and the dump does not say what Slurm kept for them: what was measured counts, with the headroom.",
-    );
-    counted(
-        assumed.memory_allocated,
-        "asked for no memory, or for all of the nodes': what Slurm kept for them (`AllocTRES`) counts.",
-    );
-    counted(
-        assumed.memory_not_measured,
-        "have no measured memory: what they asked for counts.",
-    );
-    counted(
-        assumed.memory_unknown,
-        "neither asked for memory nor had it measured: the same share of the node's memory as of its CPUs counts.",
-    );
+    counted(assumed.memory_not_requested, "memory-not-requested");
+    counted(assumed.memory_allocated, "memory-allocated");
+    counted(assumed.memory_not_measured, "memory-not-measured");
+    counted(assumed.memory_unknown, "memory-unknown");
     let runs = dump.runs.len();
-    let mut counted = |count: usize, what: &str| all.extend(sentence_about(count, runs, what));
-    counted(
-        dump.repeated,
-        "are later runs of the same job (requeued or resized); each run counts as a job.",
-    );
-    counted(
-        dump.components,
-        "are components of heterogeneous jobs; each counts as a job, which may start without the others.",
-    );
+    let mut counted = |count, name| all.extend(sentence_about(count, runs, said(name)));
+    counted(dump.repeated, "repeated");
+    counted(dump.components, "components");
     if !dump.has_memory {
         all.push("The dump does not say how much memory jobs used (column `MaxRSS`): what they asked for counts.".into());
     }
@@ -260,7 +228,7 @@ fn too_many_cpus(taken: &SiteTrace, nodes: u32, cpus_per_node: u32) -> Option<St
 
 /// Memory in bytes for people who count in powers of 2, as Slurm does.
 fn bytes(bytes: Bytes) -> f64 {
-    #[allow(clippy::cast_precision_loss)] // to be looked at
+    // Precise enough: to be looked at.
     let bytes = bytes.0 as f64;
     bytes
 }

@@ -15,92 +15,61 @@ const ASAP: &str = "DYNMCB8-ASAP-PER 600";
 const STRETCH: &str = "DYNMCB8-STRETCH-PER 600";
 
 pub const CLAIMS: &[PaperClaim<Results>] = &[
-    PaperClaim {
-        place: "IPDPS V, Figure 1(a)",
-        statement: "Without a penalty DYNMCB8 is best, with degradation factors averaging 1.16",
-        check: |results| {
-            let (name, _) = best(results, TraceSet::Scaled, IPDPS, FREE)?;
-            let value = mean(results, TraceSet::Scaled, "DYNMCB8", FREE)?;
-            let found = format!("{}; the best is {name}", significant(value, 3));
-            let is_near = (value / 1.16 - 1.0).abs() <= 0.1;
+    ("ipdps-best", |results| {
+        let (name, _) = best(results, TraceSet::Scaled, IPDPS, FREE)?;
+        let value = mean(results, TraceSet::Scaled, "DYNMCB8", FREE)?;
+        let found = format!("{}; the best is {name}", significant(value, 3));
+        let is_near = (value / 1.16 - 1.0).abs() <= 0.1;
+        Some((
+            found,
+            usize::from(name == "DYNMCB8") + usize::from(is_near),
+            2,
+        ))
+    }),
+    ("ipdps-easy-published", |results| {
+        quotient(results, EASY_PUBLISHED, "GREEDY-PMTN", 28.0)
+    }),
+    ("ipdps-easy", |results| {
+        quotient(results, EASY, "GREEDY-PMTN", 28.0)
+    }),
+    ("ipdps-greedy-pmtn", |results| {
+        quotient(results, "GREEDY-PMTN", PER, 4.5)
+    }),
+    ("ipdps-periodic", |results| {
+        let (name, value) = best(results, TraceSet::Scaled, &[PER, ASAP, STRETCH], FREE)?;
+        let found = format!("{name}, {}", significant(value, 3));
+        Some((found, usize::from(name == ASAP), 1))
+    }),
+    ("ipdps-by-load", best_by_load),
+    ("ipdps-penalty", |results| {
+        let of = |policy| mean(results, TraceSet::Scaled, policy, COSTLY);
+        let ours = of("DYNMCB8")?;
+        let others = ["GREEDY", "FCFS", EASY_PUBLISHED, EASY];
+        let values: Option<Vec<f64>> = others.iter().map(|policy| of(policy)).collect();
+        let values = values?;
+        let listed: Vec<String> = others
+            .iter()
+            .zip(&values)
+            .map(|(policy, value)| format!("{policy} {}", significant(*value, 3)))
+            .collect();
+        // The published claim is about the first three.
+        let held = values[..3].iter().filter(|value| ours < **value).count();
+        let found = format!("DYNMCB8 {}; {}", significant(ours, 3), listed.join(", "));
+        Some((found, held, 3))
+    }),
+    ("ipdps-stretch-per", |results| {
+        let sets = [TraceSet::Scaled, TraceSet::Unscaled, TraceSet::Weeks];
+        together(sets.into_iter().filter_map(|set| {
+            let stretch = mean(results, set, STRETCH, COSTLY)?;
+            let per = mean(results, set, PER, COSTLY)?;
+            let (ours, theirs) = (significant(stretch, 3), significant(per, 3));
             Some((
-                found,
-                usize::from(name == "DYNMCB8") + usize::from(is_near),
-                2,
+                format!("{}: {ours} and {theirs}", set.title()),
+                stretch > per,
             ))
-        },
-    },
-    PaperClaim {
-        place: "IPDPS V, Figure 1(a)",
-        statement: "EASY's degradation values are nearly 28 times those of GREEDY-PMTN on average",
-        check: |results| quotient(results, EASY_PUBLISHED, "GREEDY-PMTN", 28.0),
-    },
-    PaperClaim {
-        place: "IPDPS V, Figure 1(a)",
-        statement: "The same for EASY as it is defined",
-        check: |results| quotient(results, EASY, "GREEDY-PMTN", 28.0),
-    },
-    PaperClaim {
-        place: "IPDPS V, Figure 1(a)",
-        statement: "GREEDY-PMTN's degradation values are 4.5 times those of DYNMCB8-PER on average",
-        check: |results| quotient(results, "GREEDY-PMTN", PER, 4.5),
-    },
-    PaperClaim {
-        place: "IPDPS V, Figure 1(a)",
-        statement: "Without a penalty the best of the three periodic algorithms is DYNMCB8-ASAP-PER",
-        check: |results| {
-            let (name, value) = best(results, TraceSet::Scaled, &[PER, ASAP, STRETCH], FREE)?;
-            let found = format!("{name}, {}", significant(value, 3));
-            Some((found, usize::from(name == ASAP), 1))
-        },
-    },
-    PaperClaim {
-        place: "IPDPS V, Figure 1(b)",
-        statement: "With the penalty the periodic algorithms are best above a load of 0.3, GREEDY-PMTN and GREEDY-PMTN-MIGR \
-               below it",
-        check: best_by_load,
-    },
-    PaperClaim {
-        place: "IPDPS V, Figure 1(b)",
-        statement: "With the penalty DYNMCB8 is no longer best and still outperforms GREEDY and the batch schedulers",
-        check: |results| {
-            let of = |policy| mean(results, TraceSet::Scaled, policy, COSTLY);
-            let ours = of("DYNMCB8")?;
-            let others = ["GREEDY", "FCFS", EASY_PUBLISHED, EASY];
-            let values: Option<Vec<f64>> = others.iter().map(|policy| of(policy)).collect();
-            let values = values?;
-            let listed: Vec<String> = others
-                .iter()
-                .zip(&values)
-                .map(|(policy, value)| format!("{policy} {}", significant(*value, 3)))
-                .collect();
-            // The published claim is about the first three.
-            let held = values[..3].iter().filter(|value| ours < **value).count();
-            let found = format!("DYNMCB8 {}; {}", significant(ours, 3), listed.join(", "));
-            Some((found, held, 3))
-        },
-    },
-    PaperClaim {
-        place: "IPDPS V, Table I",
-        statement: "DYNMCB8-STRETCH-PER always has worse averages than DYNMCB8-PER",
-        check: |results| {
-            let sets = [TraceSet::Scaled, TraceSet::Unscaled, TraceSet::Weeks];
-            together(sets.into_iter().filter_map(|set| {
-                let stretch = mean(results, set, STRETCH, COSTLY)?;
-                let per = mean(results, set, PER, COSTLY)?;
-                let (ours, theirs) = (significant(stretch, 3), significant(per, 3));
-                Some((
-                    format!("{}: {ours} and {theirs}", set.title()),
-                    stretch > per,
-                ))
-            }))
-        },
-    },
-    PaperClaim {
-        place: "IPDPS V",
-        statement: "A decision of DYNMCB8 takes about 0.25 s, at most 4.5 s (of 2010's processors; for more than 10 jobs)",
-        check: decision_time,
-    },
+        }))
+    }),
+    ("ipdps-decision-time", decision_time),
 ];
 
 fn quotient(results: &Results, above: &str, below: &str, published: f64) -> Option<ClaimFinding> {

@@ -6,6 +6,7 @@ use dfrs_report::{Axis, Cell, Chart, Page, Series, Table, csv_line, decimals};
 use super::claims;
 use super::measure::{RatioCriterion, Ratios};
 use super::{ALL_RUNS, Figure, PROCESSORS, TASKS};
+use crate::reproduce::texts::TEXTS;
 
 /// A file by its name without directory.
 type Named = (String, String);
@@ -14,8 +15,9 @@ type Named = (String, String);
 pub fn write(page: &mut Page, figures: &[&Figure], ratios: &Ratios) -> Vec<Named> {
     let mut files = Vec::new();
     for figure in figures {
-        page.section(figure.title);
-        page.text(figure.about);
+        let text = TEXTS.experiment(figure.name);
+        page.section(&text.title);
+        page.text(&text.about);
         page.text(&format!(
             "{} runs of the paper's {ALL_RUNS} for each number of tasks, {PROCESSORS} processors. The published figures are pictures without \
              numbers; what the text says of them is checked below.",
@@ -30,7 +32,7 @@ pub fn write(page: &mut Page, figures: &[&Figure], ratios: &Ratios) -> Vec<Named
         page.section("What the bi-criteria paper concludes");
         page.table(&table);
         page.heading("Where it differs, and why");
-        page.list(claims::DIFFERENCES);
+        page.list(&TEXTS.demt_differences);
     }
     files
 }
@@ -40,7 +42,11 @@ fn curves(page: &mut Page, figure: &Figure, ratios: &Ratios, files: &mut Vec<Nam
         return;
     };
     for criterion in RatioCriterion::ALL {
-        let title = format!("{}: {}", figure.title, criterion.title());
+        let title = format!(
+            "{}: {}",
+            TEXTS.experiment(figure.name).title,
+            criterion.title()
+        );
         let axis = Axis::linear("ratio to the lower bound").with_range(1.0, 3.0);
         let mut chart = Chart::new(
             &title,
@@ -138,7 +144,7 @@ fn csv(figure: &Figure, ratios: &Ratios) -> String {
 fn times(page: &mut Page, figure: &Figure, ratios: &Ratios, files: &mut Vec<Named>) {
     let axis = Axis::linear("milliseconds").with_range(0.0, 1.0);
     let mut chart = Chart::new(
-        figure.title,
+        &TEXTS.experiment(figure.name).title,
         Axis::linear("number of tasks").with_range(0.0, 400.0),
         axis,
     );

@@ -32,7 +32,7 @@ impl LiveJobCounts {
         Span(self.allocated as i64)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
+    // Precise enough: far below 2^53 microseconds.
     fn count_until(&mut self, now: Time) {
         if let Some(since) = &mut self.since {
             self.allocated += (now.0 - since.0) as f64 * self.share;
