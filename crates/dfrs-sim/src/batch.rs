@@ -19,6 +19,7 @@ mod shared_queue;
 mod steps;
 mod submissions;
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use dfrs_core::{JobId, Time};
@@ -37,6 +38,9 @@ use submissions::TraceSubmissions;
 
 pub(crate) use empty_nodes::EmptyNodeCounts;
 pub(crate) use node_amounts::NodeAmounts;
+
+/// What each is, by its name, without a number at the end.
+const DESCRIPTIONS: &str = include_str!("batch/descriptions.txt");
 
 /// A batch scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,35 +91,6 @@ pub enum Batch {
     EasySuspend,
 }
 
-/// The names of gang scheduling with 2 and more jobs for each CPU.
-const GANGS: [&str; 8] = [
-    "EASY/gang2",
-    "EASY/gang3",
-    "EASY/gang4",
-    "EASY/gang5",
-    "EASY/gang6",
-    "EASY/gang7",
-    "EASY/gang8",
-    "EASY/gang9",
-];
-
-/// The names of 2 and more jobs on each core at once.
-const FORCED: [&str; 8] = [
-    "EASY/force2",
-    "EASY/force3",
-    "EASY/force4",
-    "EASY/force5",
-    "EASY/force6",
-    "EASY/force7",
-    "EASY/force8",
-    "EASY/force9",
-];
-
-/// The name for so many jobs, of names for 2 and more.
-const fn numbered(names: &[&'static str; 8], jobs: u8) -> &'static str {
-    names[(jobs as usize).saturating_sub(2) % names.len()]
-}
-
 impl Batch {
     /// All of them; of gang scheduling two, and of jobs on the same cores at once one.
     pub const ALL: [Self; 12] = [
@@ -135,8 +110,8 @@ impl Batch {
 
     /// The one of this name, in any case.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
-        let gangs = (2..).take(GANGS.len()).map(Self::EasyGang);
-        let forced = (2..).take(FORCED.len()).map(Self::EasyForce);
+        let gangs = (2..=9).map(Self::EasyGang);
+        let forced = (2..=9).map(Self::EasyForce);
         let mut all = Self::ALL.into_iter().chain(gangs).chain(forced);
         all.find(|batch| batch.name().eq_ignore_ascii_case(name))
     }
@@ -166,8 +141,8 @@ impl Batch {
 
     /// The name of the scheduler.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
+    pub fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Self::Fcfs => "FCFS",
             Self::Easy => "EASY",
             Self::EasyNoShadow => "EASY/no-shadow",
@@ -175,51 +150,21 @@ impl Batch {
             Self::FcfsShared => "FCFS/shared",
             Self::EasyShared => "EASY/shared",
             Self::ConservativeShared => "Conservative/shared",
-            Self::EasyGang(times) => numbered(&GANGS, times),
-            Self::EasyForce(times) => numbered(&FORCED, times),
+            Self::EasyGang(times) => return format!("EASY/gang{times}").into(),
+            Self::EasyForce(times) => return format!("EASY/force{times}").into(),
             Self::EasySuspend => "EASY/suspend",
             Self::EasyRestricted => "EASY/restricted",
-        }
+        })
     }
 
     /// What it does, in one line.
     #[must_use]
-    pub const fn description(self) -> &'static str {
-        match self {
-            Self::Fcfs => {
-                "batch: jobs start in the order of their submission, each task on a node of its own"
-            }
-            Self::Easy => {
-                "batch: as FCFS, but a later job starts if that does not delay the first of the queue"
-            }
-            Self::EasyNoShadow => {
-                "batch: EASY without looking at when jobs end, as in the TPDS paper's figures"
-            }
-            Self::Conservative => {
-                "batch: as FCFS, but a later job starts if that does not delay any before it"
-            }
-            Self::FcfsShared => {
-                "batch: FCFS on nodes that jobs share; a task has whole CPUs and its memory"
-            }
-            Self::EasyShared => {
-                "batch: EASY on nodes that jobs share; a task has whole CPUs and its memory"
-            }
-            Self::ConservativeShared => {
-                "batch: Conservative on nodes that jobs share; a task has whole CPUs and its memory"
-            }
-            Self::EasyGang(_) => {
-                "batch: EASY on nodes that jobs share, so many for each CPU, which they have in turns"
-            }
-            Self::EasyForce(_) => {
-                "batch: EASY on nodes that jobs share, so many on each core, which have equal parts of it"
-            }
-            Self::EasySuspend => {
-                "batch: EASY on nodes that jobs share; those of an hour at most suspend longer ones"
-            }
-            Self::EasyRestricted => {
-                "batch: EASY on nodes that jobs share; a quarter of the cores is for jobs with GPUs"
-            }
-        }
+    pub fn description(self) -> &'static str {
+        let name = self.name();
+        let family = name.trim_end_matches(|last: char| last.is_ascii_digit());
+        let mut lines = DESCRIPTIONS.lines();
+        let found = lines.find_map(|line| line.strip_prefix(family)?.strip_prefix(": "));
+        found.unwrap_or_default()
     }
 }
 
@@ -273,35 +218,16 @@ pub(crate) fn run(
     let machine = Machine::new(&trace.jobs, durations);
     let nodes = settings.nodes;
     let empty = NodeAmounts::of_nodes(trace, nodes, batch.empty_node());
+    let named = (batch, nodes);
     match batch {
-        Batch::Conservative => carry_out(
-            trace,
-            (batch, nodes),
-            machine,
-            Conservative::new(nodes),
-            journal,
-        ),
-        Batch::ConservativeShared => carry_out(
-            trace,
-            (batch, nodes),
-            machine,
-            Conservative::new(empty),
-            journal,
-        ),
-        Batch::FcfsShared | Batch::EasyShared | Batch::EasyRestricted => carry_out(
-            trace,
-            (batch, nodes),
-            machine,
-            Queue::new(batch, empty),
-            journal,
-        ),
-        _ => carry_out(
-            trace,
-            (batch, nodes),
-            machine,
-            Queue::new(batch, nodes),
-            journal,
-        ),
+        Batch::Conservative => carry_out(trace, named, machine, Conservative::new(nodes), journal),
+        Batch::ConservativeShared => {
+            carry_out(trace, named, machine, Conservative::new(empty), journal)
+        }
+        Batch::FcfsShared | Batch::EasyShared | Batch::EasyRestricted => {
+            carry_out(trace, named, machine, Queue::new(batch, empty), journal)
+        }
+        _ => carry_out(trace, named, machine, Queue::new(batch, nodes), journal),
     }
 }
 

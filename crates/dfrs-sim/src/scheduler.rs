@@ -73,7 +73,7 @@ impl fmt::Display for Scheduler {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dfrs(policy) => policy.fmt(formatter),
-            Self::Batch(batch) => formatter.write_str(batch.name()),
+            Self::Batch(batch) => formatter.write_str(&batch.name()),
         }
     }
 }

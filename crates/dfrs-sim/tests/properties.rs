@@ -58,7 +58,7 @@ proptest! {
     #[test]
     fn batch_schedulers_never_exceed_the_machine(trace in common::traces(NODES)) {
         for batch in Batch::ALL.into_iter().filter(|batch| !batch.shares_nodes()) {
-            let scheduler = batch.name();
+            let scheduler = &batch.name();
             let records = common::run(&trace, scheduler, settings(NODES)).outcome.jobs;
             for at in &records {
                 let used: u32 = trace.jobs.iter().zip(&records)

@@ -276,7 +276,7 @@ proptest! {
         let shared = Batch::ALL.into_iter().filter(|batch| batch.shares_nodes());
         // Some jobs want more CPU than is open to jobs without GPUs.
         for scheduler in shared.filter(|batch| *batch != Batch::EasyRestricted) {
-            let records = common::run(&trace, scheduler.name(), settings(4)).outcome.jobs;
+            let records = common::run(&trace, &scheduler.name(), settings(4)).outcome.jobs;
             for at in &records {
                 let running = trace.jobs.iter().zip(&records)
                     .filter(|(_, job)| job.start <= at.start && at.start < job.finish);

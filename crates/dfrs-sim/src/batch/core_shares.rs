@@ -58,7 +58,7 @@ fn part_needed(user: &CoreUser<'_>) -> f64 {
     (real(user.need) / real(user.cores.amount().max(1))).min(1.0)
 }
 
-#[allow(clippy::cast_precision_loss)] // parts of a node are fewer than 2^53
+// Precise enough: parts of a node are fewer than 2^53.
 fn real(amount: u64) -> f64 {
     amount as f64
 }

@@ -70,40 +70,34 @@ impl NodeAmounts {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
+    /// What is made of each of both.
+    fn zip(self, other: Self, make: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            cpu: make(self.cpu, other.cpu),
+            memory: make(self.memory, other.memory),
+            gpus: make(self.gpus, other.gpus),
+            open_cpu: make(self.open_cpu, other.open_cpu),
+        }
+    }
+
     /// What is left of it by so much.
     pub fn left_by(self, held: Self) -> Self {
-        Self {
-            cpu: self.cpu.saturating_sub(held.cpu),
-            memory: self.memory.saturating_sub(held.memory),
-            gpus: self.gpus.saturating_sub(held.gpus),
-            open_cpu: self.open_cpu.saturating_sub(held.open_cpu),
-        }
+        self.zip(held, u64::saturating_sub)
     }
 
     /// The smaller of each.
     pub fn least(self, other: Self) -> Self {
-        Self {
-            cpu: self.cpu.min(other.cpu),
-            memory: self.memory.min(other.memory),
-            gpus: self.gpus.min(other.gpus),
-            open_cpu: self.open_cpu.min(other.open_cpu),
-        }
+        self.zip(other, u64::min)
     }
 
     /// Takes the room of so many tasks, each of this size.
     pub fn take(&mut self, task: Self, tasks: u32) {
-        self.cpu -= task.cpu * u64::from(tasks);
-        self.memory -= task.memory * u64::from(tasks);
-        self.gpus -= task.gpus * u64::from(tasks);
-        self.open_cpu -= task.open_cpu * u64::from(tasks);
+        *self = self.zip(task, |all, each| all - each * u64::from(tasks));
     }
 
     /// Gives back the room of so many tasks, each of this size.
     pub fn give(&mut self, task: Self, tasks: u32) {
-        self.cpu += task.cpu * u64::from(tasks);
-        self.memory += task.memory * u64::from(tasks);
-        self.gpus += task.gpus * u64::from(tasks);
-        self.open_cpu += task.open_cpu * u64::from(tasks);
+        *self = self.zip(task, |all, each| all + each * u64::from(tasks));
     }
 }
 

@@ -217,7 +217,7 @@ pub fn traces() -> impl Strategy<Value = Trace> {
     let estimates = proptest::collection::vec(estimate, 14);
     (super::traces(NODES), estimates).prop_map(|(mut trace, estimates)| {
         for (job, estimate) in trace.jobs.iter_mut().zip(estimates) {
-            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // small
+            #[allow(clippy::cast_possible_truncation)] // small
             let of_runtime = |share: f64| Span((job.runtime.0 as f64 * share).ceil() as i64);
             job.estimate = estimate.map(of_runtime);
         }

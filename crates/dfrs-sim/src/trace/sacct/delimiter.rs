@@ -1,28 +1,9 @@
 //! What is between the columns of a header that has no plain bars there.
 
 /// Names of columns by which a header of sacct is known, besides that of the job's id.
-const KNOWN: [&str; 20] = [
-    "Submit",
-    "Start",
-    "End",
-    "State",
-    "NNodes",
-    "AllocNodes",
-    "NCPUS",
-    "AllocCPUS",
-    "ReqMem",
-    "TotalCPU",
-    "Timelimit",
-    "Eligible",
-    "MaxRSS",
-    "User",
-    "Account",
-    "Partition",
-    "JobName",
-    "Elapsed",
-    "ExitCode",
-    "Cluster",
-];
+const KNOWN: &str = "\
+    Submit Start End State NNodes AllocNodes NCPUS AllocCPUS ReqMem TotalCPU Timelimit \
+    Eligible MaxRSS User Account Partition JobName Elapsed ExitCode Cluster";
 
 /// How many of them there must be.
 const MIN_COLUMNS: usize = 2;
@@ -39,7 +20,7 @@ pub(super) fn other_than_bar(line: &[u8]) -> Option<String> {
     };
     let is = |name: &str, known: &str| name.eq_ignore_ascii_case(known);
     let has_id = names().any(|name| is(name, "JobID") || is(name, "JobIDRaw"));
-    let known = names().filter(|name| KNOWN.iter().any(|known| is(name, known)));
+    let known = names().filter(|name| KNOWN.split(' ').any(|known| is(name, known)));
     if !has_id || known.take(MIN_COLUMNS).count() < MIN_COLUMNS {
         return None;
     }
