@@ -11,46 +11,18 @@ use crate::program;
 
 /// All that `sched_dfrs.so` is to show: what is a scheduler plugin's (`src/interfaces/sched_plugin.c` of Slurm
 /// 24.11), and what `burst_buffer_dfrs.so` calls.
-const EXPORTS: [&str; 9] = [
-    "dfrs_ends",
-    "dfrs_refuses",
-    "dfrs_withholds",
-    "fini",
-    "init",
-    "plugin_name",
-    "plugin_type",
-    "plugin_version",
-    "sched_p_reconfig",
-];
+const EXPORTS: &str = "\
+    dfrs_ends dfrs_refuses dfrs_withholds fini init plugin_name plugin_type plugin_version \
+    sched_p_reconfig";
 
 /// The exports of `burst_buffer_dfrs.so` (`src/interfaces/burst_buffer.c`).
-const BURST_BUFFER_EXPORTS: [&str; 25] = [
-    "bb_p_build_het_job_script",
-    "bb_p_get_status",
-    "bb_p_get_system_size",
-    "bb_p_job_begin",
-    "bb_p_job_cancel",
-    "bb_p_job_get_est_start",
-    "bb_p_job_revoke_alloc",
-    "bb_p_job_set_tres_cnt",
-    "bb_p_job_start_stage_out",
-    "bb_p_job_test_post_run",
-    "bb_p_job_test_stage_in",
-    "bb_p_job_test_stage_out",
-    "bb_p_job_try_stage_in",
-    "bb_p_job_validate",
-    "bb_p_job_validate2",
-    "bb_p_load_state",
-    "bb_p_reconfig",
-    "bb_p_run_script",
-    "bb_p_state_pack",
-    "bb_p_xlate_bb_2_tres_str",
-    "fini",
-    "init",
-    "plugin_name",
-    "plugin_type",
-    "plugin_version",
-];
+const BURST_BUFFER_EXPORTS: &str = "\
+    bb_p_build_het_job_script bb_p_get_status bb_p_get_system_size bb_p_job_begin \
+    bb_p_job_cancel bb_p_job_get_est_start bb_p_job_revoke_alloc bb_p_job_set_tres_cnt \
+    bb_p_job_start_stage_out bb_p_job_test_post_run bb_p_job_test_stage_in \
+    bb_p_job_test_stage_out bb_p_job_try_stage_in bb_p_job_validate bb_p_job_validate2 \
+    bb_p_load_state bb_p_reconfig bb_p_run_script bb_p_state_pack bb_p_xlate_bb_2_tres_str \
+    fini init plugin_name plugin_type plugin_version";
 
 /// Where slurmctld is below an installation's root; Debian has it behind an alternatives link.
 const DAEMONS: [&str; 3] = [
@@ -84,12 +56,11 @@ pub fn run(arguments: &SymbolsArguments) -> Result<(), String> {
     let mut problems = Vec::new();
     let exported = symbols(&arguments.plugin, "--defined-only")?;
     let is_burst_buffer = arguments.plugin.ends_with("burst_buffer_dfrs.so");
-    let names: &[&str] = if is_burst_buffer {
-        &BURST_BUFFER_EXPORTS
-    } else {
-        &EXPORTS
+    let names = match is_burst_buffer {
+        true => BURST_BUFFER_EXPORTS,
+        false => EXPORTS,
     };
-    let expected: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let expected: BTreeSet<String> = names.split(' ').map(str::to_owned).collect();
     if exported != expected {
         problems.push(format!(
             "{}: exports {}; it must export {}",

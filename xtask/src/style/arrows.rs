@@ -5,65 +5,7 @@ use std::path::Path;
 use super::types::is_test;
 
 /// A line for where files lie, and the modules of their crate, or other crates, that they must not use.
-const FORBIDDEN: &str = "\
-# What slurmctld shows, at the bottom; records know no index.
-crates/dfrs-agent/src/slurm/: job plan publish pass
-crates/dfrs-agent/src/slurm/records.rs: slurm::observation
-# A job's phases know the job, its nodes and each other.
-crates/dfrs-agent/src/job/: plan publish pass
-crates/dfrs-agent/src/job/life/: job::ledger job::limits job::recovery
-crates/dfrs-agent/src/plan/: publish pass
-crates/dfrs-agent/src/publish/: pass
-# The simulator: settings, errors and sinks at the bottom, the two worlds beside each other,
-# and what chooses between them at the top.
-crates/dfrs-sim/src/settings.rs: journal batch scheduler world simulate
-crates/dfrs-sim/src/error.rs: journal batch scheduler world simulate
-crates/dfrs-sim/src/sink.rs: journal batch scheduler world simulate
-crates/dfrs-sim/src/journal.rs: batch scheduler world simulate
-crates/dfrs-sim/src/batch: scheduler world simulate
-crates/dfrs-sim/src/scheduler.rs: world simulate
-crates/dfrs-sim/src/world: batch scheduler simulate
-# Readers of traces: values and lines, formats, and what takes any of them.
-crates/dfrs-sim/src/trace: journal batch scheduler world simulate
-crates/dfrs-sim/src/trace/bad_line.rs: trace::limits trace::read
-crates/dfrs-sim/src/trace/values.rs: trace::limits trace::csv trace::swf trace::sacct trace::read
-crates/dfrs-sim/src/trace/limits.rs: trace::csv trace::swf trace::sacct trace::read
-crates/dfrs-sim/src/trace/csv.rs: trace::swf trace::sacct trace::read
-crates/dfrs-sim/src/trace/swf.rs: trace::csv trace::sacct trace::read
-crates/dfrs-sim/src/trace/sacct: trace::csv trace::swf trace::read
-# What a decision looks at, from what a node is to what all of them have left.
-crates/dfrs-core/src/node_index.rs: model
-crates/dfrs-core/src/mapping.rs: model
-crates/dfrs-core/src/node_set.rs: model
-crates/dfrs-core/src/space.rs: load_limits usage headroom
-crates/dfrs-core/src/load_limits.rs: usage headroom
-crates/dfrs-core/src/usage.rs: headroom
-# Policies know the constraints, and goals that others bring in.
-crates/dfrs-core/src/constraints: policy yields
-crates/dfrs-core/src/policy: packing yields
-# The test bed, readers of journals and what only experiments need are not linked into slurmctld.
-crates/dfrs-agent/src/: fixtures dfrs_journal dfrs_node_proto dfrs_testbed dfrs_papers dfrs_moldable_lab dfrs_scenario
-crates/dfrs-core/src/: dfrs_papers
-crates/dfrs-moldable/src/: dfrs_papers dfrs_moldable_lab dfrs_random
-crates/dfrs-proto/src/: dfrs_papers
-crates/dfrs-scenario/src/: dfrs_papers
-# The plugin: the thread above what it does, and what that needs of slurmctld below.
-src/host.rs: life breaker scheduler runtime
-src/life: host live shim breaker scheduler runtime
-src/breaker.rs: scheduler runtime
-src/scheduler.rs: runtime
-# Nor is the laboratory, which knows no command line.
-src/: dfrs_agent::fixtures dfrs_node_proto dfrs_testbed dfrs_papers dfrs_moldable_lab dfrs_scenario dfrs_lab dfrs_cli
-crates/dfrs-lab/src/: dfrs_cli
-# Files are read without knowing what for.
-crates/dfrs-lab/src/input: replay reproduce sim study
-crates/dfrs-lab/src/input/source/log_jobs.rs: input::source::accounting input::source::journal input::source::trace
-# Simulations serve studies; replays and reproductions stand by themselves.
-crates/dfrs-lab/src/sim: replay reproduce study
-crates/dfrs-lab/src/replay: sim::run reproduce study
-crates/dfrs-lab/src/study: sim::run replay reproduce
-crates/dfrs-lab/src/reproduce: sim replay study
-";
+const FORBIDDEN: &str = include_str!("arrows.txt");
 
 /// What to print of a file's imports, a line each. Tests may use everything.
 pub fn problems(path: &Path, text: &str) -> Vec<String> {
