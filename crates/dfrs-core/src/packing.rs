@@ -30,6 +30,7 @@ mod groups;
 mod list;
 mod memory;
 #[cfg(test)]
+#[path = "packing/tests/reference.rs"]
 mod reference;
 mod required;
 
@@ -78,7 +79,7 @@ impl Fraction {
     /// Denominators stay below this, so that amounts below 2^40 can be multiplied by them.
     const LARGEST: u64 = 1 << 22;
 
-    #[expect(clippy::cast_precision_loss, reason = "both parts are below 2^22")]
+    // Precise enough: both parts are below 2^22.
     pub(crate) fn as_yield(self) -> Yield {
         Yield(self.numerator as f64 / self.denominator as f64)
     }
