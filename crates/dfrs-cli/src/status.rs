@@ -133,10 +133,7 @@ pub(crate) fn trouble(status: &Status, age: f64) -> Option<String> {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "milliseconds since 1970 are far below 2^53"
-)]
+// Precise enough: milliseconds since 1970 are far below 2^53.
 /// UNIX seconds.
 pub(crate) fn now() -> f64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);

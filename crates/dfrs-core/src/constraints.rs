@@ -129,7 +129,7 @@ impl Constraints {
     }
 
     /// What each constraint's yields times needs may add up to.
-    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    // Precise enough: shares are real numbers.
     pub(crate) fn capacities(&self) -> impl Iterator<Item = f64> + '_ {
         self.capacity.iter().map(|capacity| *capacity as f64)
     }
@@ -168,7 +168,7 @@ impl Constraints {
 
     /// Lowers yields that rounding has raised above what there is: those of each node that is
     /// exceeded, in proportion. O(runs).
-    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    // Precise enough: shares are real numbers.
     pub fn keep(&self, yields: &mut [f64]) {
         for (row, capacity) in self.capacity.iter().enumerate() {
             let members = || self.members(row).iter();
@@ -195,7 +195,7 @@ impl Constraints {
     }
 
     /// The largest yield that all jobs of the constraint can have. O(jobs of the constraint).
-    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    // Precise enough: shares are real numbers.
     pub(crate) fn equal_share(&self, row: usize) -> f64 {
         let members = self.members(row).iter();
         let total: u128 = members.map(|(_, need)| u128::from(*need)).sum();
@@ -213,7 +213,6 @@ fn part_of<'a>(all: &'a [Term], ends: &[usize], index: usize) -> &'a [Term] {
 /// This part of a need, rounded up to a whole number.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     reason = "no more than the need"
 )]

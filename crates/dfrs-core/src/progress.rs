@@ -32,7 +32,7 @@ impl Rate {
 
     /// As a yield, exactly.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "at most 2^52")]
+    // Precise enough: at most 2^52.
     pub fn share(self) -> Yield {
         Yield(self.0 as f64 / WHOLE)
     }

@@ -66,10 +66,7 @@ impl Space {
 }
 
 /// A part of what a node has.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "costs and weights are real numbers"
-)]
+// Precise enough: costs and weights are real numbers.
 pub(crate) fn share(amount: u64, capacity: u64) -> f64 {
     amount as f64 / capacity.max(1) as f64
 }

@@ -101,10 +101,7 @@ impl Span {
 
     /// Length in seconds.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "2^53 microseconds are 285 years"
-    )]
+    // Precise enough: 2^53 microseconds are 285 years.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / MICROSECONDS as f64
     }
@@ -206,10 +203,7 @@ impl Cores {
 
     /// Number of cores.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "2^53 millionths are nine billion cores"
-    )]
+    // Precise enough: 2^53 millionths are nine billion cores.
     pub fn cores(self) -> f64 {
         self.0 as f64 / MICROCORES as f64
     }
@@ -239,7 +233,7 @@ impl Bytes {
 
 impl fmt::Display for Bytes {
     /// The largest binary unit that is at least 1, with at most one decimal, e.g. `1.5 GiB`.
-    #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+    // Precise enough: shown with one decimal.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
         let mut unit = 0;
@@ -309,10 +303,7 @@ impl Yield {
 
     /// What a task with this need gets at this yield, rounded down to a millionth of a core.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "2^53 millionths are nine billion cores"
-    )]
+    // Precise enough: 2^53 millionths are nine billion cores.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -10,7 +10,7 @@ use dfrs_sim::trace::MAX_SECONDS;
 /// What is allowed.
 pub fn seconds(text: &str) -> Result<Span, String> {
     match text.parse::<f64>() {
-        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // in range
+        #[allow(clippy::cast_possible_truncation)] // in range
         Ok(number) if (0.0..=MAX_SECONDS as f64).contains(&number) => {
             Ok(Span((number * 1e6).round() as i64))
         }

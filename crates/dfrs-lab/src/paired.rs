@@ -161,7 +161,7 @@ fn counted(ranks: &[usize], least: usize) -> f64 {
     (2.0 * ways.iter().sum::<f64>() / all).min(1.0)
 }
 
-#[allow(clippy::cast_precision_loss)] // numbers of traces, and their sums
+// Precise enough: numbers of traces, and their sums.
 fn real(number: usize) -> f64 {
     number as f64
 }

@@ -180,7 +180,7 @@ pub fn count(count: u64) -> String {
 }
 
 fn thousands(count: u64) -> String {
-    #[allow(clippy::cast_precision_loss)] // exact below 2^53, and nothing counts further
+    // Precise enough: exact below 2^53, and nothing counts further.
     dfrs_report::decimals(count as f64, 0)
 }
 

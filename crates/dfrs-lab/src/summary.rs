@@ -2,11 +2,7 @@
 
 /// The share of a sorted list below a value: 0.5 is the median. 0 if the list is empty.
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss
-    )]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let place = ((sorted.len() as f64 * part).ceil() as usize).clamp(1, sorted.len().max(1)) - 1;
     sorted.get(place).copied().unwrap_or(0.0)
 }
@@ -19,13 +15,13 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
 }
 
 /// The share of so many in all; 0 if there are none.
-#[allow(clippy::cast_precision_loss)] // numbers of jobs
+// Precise enough: numbers of jobs.
 pub fn share(count: usize, all: usize) -> f64 {
     count as f64 / all.max(1) as f64
 }
 
 /// The arithmetic mean; of an empty list 0.
-#[allow(clippy::cast_precision_loss)] // a number of jobs
+// Precise enough: a number of jobs.
 pub fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len().max(1) as f64;
     values.sum::<f64>() / count

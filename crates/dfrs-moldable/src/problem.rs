@@ -13,7 +13,6 @@ pub struct Problem<'a> {
 }
 
 /// Exact for every number of processors and of tasks.
-#[allow(clippy::cast_precision_loss)]
 pub(crate) fn real(count: usize) -> f64 {
     count as f64
 }

@@ -36,7 +36,7 @@ pub(crate) fn maximise(constraints: &Constraints) -> Vec<f64> {
 }
 
 /// One constraint on what yields gain beyond the least one.
-#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+// Precise enough: shares are real numbers.
 fn add_row(program: &mut LpProgram, row: &[(usize, u64)], capacity: u64, least: f64) {
     // In units of the greatest need, so that coefficients are near 1.
     let unit = row.iter().map(|(_, need)| *need).max().unwrap_or(1) as f64;

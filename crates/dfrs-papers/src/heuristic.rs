@@ -5,7 +5,7 @@ use dfrs_core::{Constraints, Job, Placed};
 /// Gives what CPU is left to one job after the other, the lowest total need (summed over tasks)
 /// first, as much as its nodes have (IPDPS 2010, Section III-A). Ties go to the earlier job. One
 /// pass suffices: what one job takes never lets another have more. O(runs + jobs log jobs).
-#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+// Precise enough: shares are real numbers.
 pub(crate) fn improve(
     constraints: &Constraints,
     placed: &[Placed<'_>],

@@ -149,7 +149,7 @@ fn min_max(constraints: &Constraints, lines: &[StretchLine]) -> Vec<f64> {
 
 /// The inverse stretch at which the constraint binds when its jobs that are not settled rise;
 /// infinite if it never does.
-#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+// Precise enough: shares are real numbers.
 fn saturation(
     constraints: &Constraints,
     row: usize,

@@ -151,7 +151,6 @@ const fn whole() -> Need {
     Need::WHOLE
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
 fn is_whole(need: &Need) -> bool {
     !need.is_less()
 }
@@ -161,7 +160,6 @@ mod eighths {
     use dfrs_core::Need;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
     pub(super) fn serialize<S: Serializer>(need: &Need, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u8(need.eighths())
     }

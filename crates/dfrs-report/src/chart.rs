@@ -340,7 +340,7 @@ fn stroke(series: &Series, place: usize) -> String {
     )
 }
 
-#[allow(clippy::cast_precision_loss)] // a few series
+// Precise enough: a few series.
 fn count(number: usize) -> f64 {
     number as f64
 }

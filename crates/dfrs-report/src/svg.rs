@@ -12,7 +12,7 @@ pub(crate) const COLOURS: [&str; 8] = [
 /// Width of text of the size that drawings use, in pixels; an estimate that rather is too wide.
 pub(crate) fn width_of(text: &str) -> f64 {
     // Wide enough for capitals and digits in the fonts that browsers take for sans-serif.
-    #[allow(clippy::cast_precision_loss)] // short
+    // Precise enough: short.
     let characters = text.chars().count() as f64;
     characters * 7.2
 }

@@ -189,7 +189,7 @@ pub fn play(
     }
     let honest = work.honest();
     let took = done.since(submit).seconds();
-    #[expect(clippy::cast_precision_loss, reason = "a number of jobs")]
+    // Precise enough: a number of jobs.
     let count = stretches.len().max(1) as f64;
     Ok(GamingOutcome {
         stretch: took / honest.runtime.seconds(),
@@ -287,7 +287,6 @@ fn background_jobs(seed: u64, nodes: u32, load: f64) -> Vec<TraceJob> {
 fn job(user: u32, submit: Time, tasks: u32, (cpu, memory): (f64, f64), runtime: Span) -> TraceJob {
     #[expect(
         clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
         clippy::cast_sign_loss,
         reason = "a part of a node"
     )]

@@ -145,7 +145,7 @@ impl HeldByOthers {
 
     /// The part of the CPU of all nodes in the window that is held, 0 to 1. 0 if there is none.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a result to be looked at")]
+    // Precise enough: a result to be looked at.
     pub fn utilization(&self) -> f64 {
         let length: Span = self.until.since(self.from);
         let all = u128::from(NODE_CPU.0) * u128::from(self.nodes);

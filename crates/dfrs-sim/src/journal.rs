@@ -166,7 +166,7 @@ fn tasks(mapping: &Mapping) -> Vec<NodeIndex> {
         .collect()
 }
 
-#[allow(clippy::cast_precision_loss)] // parts of a node are fewer than 2^53
+// Precise enough: parts of a node are fewer than 2^53.
 fn share(parts: u64, all: u64) -> f64 {
     parts as f64 / all as f64
 }

@@ -291,7 +291,7 @@ pub fn normalized_underutilization(trace: &Trace, nodes: u32, records: &[JobReco
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // a result to be looked at
+// Precise enough: a result to be looked at.
 fn real(number: u128) -> f64 {
     number as f64
 }

@@ -39,7 +39,7 @@ impl Overload {
         if load(nodes) <= 1.0 {
             return None;
         }
-        #[allow(clippy::cast_precision_loss)] // a rough number
+        // Precise enough: a rough number.
         let jobs = trace.jobs.iter().filter(|job| runs(job, nodes)).count() as f64;
         // Jobs come and end; periods elapse until the work is done.
         let decisions = 2.0 * jobs + all_work(nodes) / f64::from(nodes) / period.seconds();

@@ -184,7 +184,7 @@ impl TraceJob {
     /// CPU need of all tasks, in nodes.
     #[must_use]
     pub fn nodes_needed(&self) -> f64 {
-        #[allow(clippy::cast_precision_loss)] // a share of a node, to the microcore
+        // Precise enough: a share of a node, to the microcore.
         let need = self.cpu.0 as f64 / NODE_CPU.0 as f64;
         f64::from(self.tasks) * need
     }

@@ -127,7 +127,7 @@ mod tests {
             let settled = launches.settled_at(&job, settle_time);
             alone += (settled.0 / SECOND - 1000 - at).min(every);
         }
-        #[expect(clippy::cast_precision_loss, reason = "an hour")]
+        // Precise enough: an hour.
         let part = alone as f64 / 3600.0;
         part
     }

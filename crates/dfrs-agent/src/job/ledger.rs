@@ -336,7 +336,6 @@ mod kept_more {
     use dfrs_core::{Progress, Span, Time, Yield};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[allow(clippy::ref_option)] // required by serde
     pub(super) fn serialize<S: Serializer>(
         more: &Option<Progress>,
         serializer: S,

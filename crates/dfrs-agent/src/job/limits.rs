@@ -71,10 +71,7 @@ fn latest_end(job: &ObservedJob) -> Option<i64> {
 /// before it has to be over; above 1 it cannot. `None`: it has no limit, or no time by which it has
 /// to be over.
 #[must_use]
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "times are far below 2^53 microseconds"
-)]
+// Precise enough: times are far below 2^53 microseconds.
 pub fn needed_share(record: &LedgerRecord, job: &ObservedJob, now: Time) -> Option<f64> {
     let latest = latest_end(job).filter(|_| job.end_seconds > 0)?;
     // What the limit lags behind is still to come.

@@ -305,10 +305,7 @@ fn submission(job: &ObservedJob, observation: &Observation) -> EventKind {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "amounts of memory are far below 2^53 bytes"
-)]
+// Precise enough: amounts of memory are far below 2^53 bytes.
 fn as_number(bytes: Bytes) -> f64 {
     bytes.0 as f64
 }

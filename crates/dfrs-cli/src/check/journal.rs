@@ -35,7 +35,7 @@ pub fn check(input: impl BufRead, tolerance: Tolerance) -> CheckFindings {
 }
 
 fn problem(violation: &JournalViolation) -> CheckProblem {
-    #[allow(clippy::cast_precision_loss)] // a journal's times are exact
+    // Precise enough: a journal's times are exact.
     let t = violation.t.0 as f64 / 1e6;
     CheckProblem {
         line: Some(violation.line),

@@ -243,7 +243,7 @@ fn spreads(status: &Status) -> Vec<(String, &Distribution)> {
 }
 
 /// The time with two or three significant digits.
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+// Precise enough: shown with three digits.
 fn microseconds(length: u64) -> String {
     match length {
         0..1_000 => format!("{length} us"),

@@ -131,7 +131,7 @@ impl JobColumn {
 
     /// What it is sorted by.
     fn key(self, job: &TopJob, now: Time) -> (f64, &str) {
-        #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
+        // Precise enough: a number of nodes.
         let nodes = job.places.len() as f64;
         match self {
             Id => (job.id.parse().unwrap_or(f64::INFINITY), &job.id),
@@ -179,7 +179,7 @@ fn by_age(one: &TopJob, other: &TopJob) -> Ordering {
 }
 
 /// On one node, of whatever kind.
-#[expect(clippy::cast_precision_loss, reason = "a number of devices")]
+// Precise enough: a number of devices.
 fn device_count(job: &TopJob) -> f64 {
     job.devices.values().map(|count| *count as f64).sum()
 }

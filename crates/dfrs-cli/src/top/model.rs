@@ -345,7 +345,7 @@ impl TopUsage {
         let needed = job.cpu * f64::from(tasks);
         self.needed += needed;
         self.allocated += needed * job.share;
-        #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
+        // Precise enough: a number of nodes.
         let nodes = nodes as f64;
         self.memory += job.memory.0 * f64::from(tasks) + job.memory.1 * nodes;
     }

@@ -200,7 +200,7 @@ fn line(status: &Status) -> String {
     if status.nodes.silent > 0 {
         text += &format!(", {} silent", status.nodes.silent);
     }
-    #[expect(clippy::cast_precision_loss, reason = "shown with a digit")]
+    // Precise enough: shown with a digit.
     let slow = status.passes.wall.lately.p99 as f64 / 1e6;
     text += &format!(
         "  passes {} at most  under way {}",

@@ -59,7 +59,6 @@ pub fn part(done: f64) -> String {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
     reason = "cells of a screen"
 )]
 pub fn times(part: f64, max: usize) -> usize {

@@ -66,10 +66,10 @@ impl Checker<'_> {
 }
 
 /// A core, in the unit of [`Cores`].
-#[expect(clippy::cast_precision_loss, reason = "a million")]
+// Precise enough: a million.
 const CORE: f64 = Cores::from_cores(1).0 as f64;
 
-#[expect(clippy::cast_precision_loss, reason = "compared with a tolerance")]
+// Precise enough: compared with a tolerance.
 fn amount(amount: u64) -> f64 {
     amount as f64
 }

@@ -73,7 +73,7 @@ impl PreemptionCandidates {
                     here.push(number);
                 }
             }
-            #[expect(clippy::cast_precision_loss, reason = "numbers of nodes are small")]
+            // Precise enough: numbers of nodes are small.
             let nodes = mapping.node_count() as f64;
             candidates.members.push(PreemptionCandidate {
                 index,

@@ -62,7 +62,7 @@ impl AverageNode {
     }
 
     /// How many nodes the job is worth, by its memory or its CPU, whichever is more.
-    #[expect(clippy::cast_precision_loss, reason = "sizes are real numbers")]
+    // Precise enough: sizes are real numbers.
     fn size(self, job: &Job) -> f64 {
         let cpu = job.total_cpu() as f64 / self.cpu.max(1) as f64;
         cpu.max(share(job.least_memory().0, self.memory))

@@ -281,7 +281,6 @@ pub(super) fn lasts(usage: &Usage, job: &Job, mapping: &Mapping) -> Span {
 /// A length of time, so many times, at least once.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     reason = "a conversion to a whole number saturates, and a microsecond matters to no reservation"
 )]
 fn times(span: Span, factor: f64) -> Span {

@@ -209,7 +209,7 @@ mod tests {
                 let least = granted.of_need.0 * f64::from(*eighths) / 8.0;
                 prop_assert!(granted.of_request.0 >= least - 1e-9);
                 for node in nodes {
-                    #[expect(clippy::cast_precision_loss, reason = "few cores")]
+                    // Precise enough: few cores.
                     let cores = *cores as f64;
                     used[*node as usize] += granted.of_request.0 * cores;
                 }

@@ -164,7 +164,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Fixes the job's yield, unless it is fixed already.
-    #[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+    // Precise enough: shares are real numbers.
     fn settle(&mut self, job: usize, share: f64) {
         if self.yields[job].is_some() {
             return;
@@ -181,7 +181,7 @@ impl<'a> Filling<'a> {
 
 /// The nearest real number; that of a number below 2^64 is found much faster.
 #[inline]
-#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+// Precise enough: shares are real numbers.
 fn real(number: u128) -> f64 {
     u64::try_from(number).map_or_else(|_| real_of_large(number), |small| small as f64)
 }
@@ -189,7 +189,7 @@ fn real(number: u128) -> f64 {
 /// Apart, or the compiler finds both and then chooses.
 #[cold]
 #[inline(never)]
-#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+// Precise enough: shares are real numbers.
 fn real_of_large(number: u128) -> f64 {
     number as f64
 }

@@ -152,7 +152,7 @@ impl DeviceRow {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+// Precise enough: shares are real numbers.
 fn real(amount: u64) -> f64 {
     amount as f64
 }

@@ -30,7 +30,6 @@ const SCALE: f64 = 1e6;
 /// roots are taken, which are the same on every machine. O(1), O(runs) for long jobs.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     reason = "weights are small"
 )]

@@ -169,7 +169,7 @@ proptest! {
             body.push(JournalEvent::new(Time(t), EventKind::Yield { job: job(), value }));
             let stalled = if at > 0 { stall.map_or(0, |span| span.0) } else { 0 };
             t += stalled + length * SECOND;
-            #[allow(clippy::cast_precision_loss)] // below 1000
+            // Precise enough: below 1000.
             let length = length as f64;
             done += value * length;
         }

@@ -97,7 +97,7 @@ pub fn breakdowns(source: &LogJobs) -> Vec<Breakdown> {
     let cpus = |position: usize, _: &TraceJob| source.cpus[position];
     let runtime = |_: usize, job: &TraceJob| job.runtime.seconds();
     let share = |_: usize, job: &TraceJob| memory(job, 1);
-    #[allow(clippy::cast_precision_loss)] // below 2^53
+    // Precise enough: below 2^53.
     let used = |position: usize, job: &TraceJob| {
         let had = source.cpus[position] / source.node_cpus.max(1.0);
         super::timeline::cpu(job) / had.max(1e-9)

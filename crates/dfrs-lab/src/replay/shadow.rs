@@ -141,11 +141,7 @@ fn swap(config: &Config, source: &LogJobs) -> Bytes {
     let Some(memory) = source.node_memory.filter(|memory| *memory > 0.0) else {
         return Bytes::ZERO;
     };
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss
-    )] // a share of a node
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a node
     let swap = (config.swap_per_node.0 as f64 / memory * NODE_MEMORY.0 as f64) as u64;
     Bytes(swap)
 }

@@ -138,7 +138,7 @@ impl Timeline {
     pub fn points(&self, sums: &Sums, value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let days = self.cut.length.seconds() / 86_400.0;
         let point = |(place, sum): (usize, &f64)| {
-            #[allow(clippy::cast_precision_loss)] // a few thousand
+            // Precise enough: a few thousand.
             let place = place as f64;
             (place * days, value(*sum))
         };
@@ -147,13 +147,13 @@ impl Timeline {
 }
 
 /// CPU need of all tasks, in nodes.
-#[allow(clippy::cast_precision_loss)] // both are below 2^53
+// Precise enough: both are below 2^53.
 pub fn cpu(job: &TraceJob) -> f64 {
     job.cpu.0 as f64 / NODE_CPU.0 as f64 * f64::from(job.tasks)
 }
 
 /// Memory of so many of its tasks, in nodes.
-#[allow(clippy::cast_precision_loss)] // both are below 2^53
+// Precise enough: both are below 2^53.
 pub fn memory(job: &TraceJob, tasks: u64) -> f64 {
     job.memory.0 as f64 / NODE_MEMORY.0 as f64 * tasks as f64
 }

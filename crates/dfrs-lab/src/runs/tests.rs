@@ -170,7 +170,7 @@ proptest! {
         let file = Scratch::new("cut");
         prop_assert!(execute(&RUNS, Some(&file)).0.is_ok());
         let whole = file.text();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let cut = (whole.len() as f64 * cut) as usize;
         file.write(&whole[..cut]);
         let left = whole[..cut].matches('\n').count().saturating_sub(1);

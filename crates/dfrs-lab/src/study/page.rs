@@ -137,7 +137,7 @@ fn factor(value: f64) -> String {
 }
 
 /// The sorted values of the first measure.
-#[allow(clippy::cast_precision_loss)] // numbers of traces
+// Precise enough: numbers of traces.
 fn by_traces(study: &Study, lines: &[SummaryLine]) -> Chart {
     let measure = study.measures.first().copied().unwrap_or_default();
     let words = measure.replace('_', " ");

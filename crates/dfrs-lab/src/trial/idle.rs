@@ -48,7 +48,7 @@ pub fn of(source: &LogJobs, backfill: &[JobRecord], on_top: Option<&OnTop>) -> O
 
 /// What a batch scheduler keeps for it, in nodes.
 fn held_nodes(job: &TraceJob) -> f64 {
-    #[allow(clippy::cast_precision_loss)] // a share of a node, to the microcore
+    // Precise enough: a share of a node, to the microcore.
     let share = job.allocated_cpu.0 as f64 / NODE_CPU.0 as f64;
     f64::from(job.tasks) * share
 }

@@ -59,7 +59,7 @@ fn requirements(jobs: &[&Job], lines: &[StretchLine], inverse: f64) -> Vec<Cores
 }
 
 /// The CPU that a task requires to reach the inverse stretch, rounded up.
-#[expect(clippy::cast_precision_loss, reason = "below 2^40")]
+// Precise enough: below 2^40.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

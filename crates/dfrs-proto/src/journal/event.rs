@@ -240,7 +240,6 @@ impl JobOutcome {
 }
 
 // The signature is serde's.
-#[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }

@@ -72,7 +72,7 @@ pub(super) mod span {
 }
 
 /// Seconds as a real number.
-#[allow(clippy::cast_precision_loss)] // exact up to MAX_SECONDS
+// Precise enough: exact up to MAX_SECONDS.
 fn real(microseconds: i64) -> f64 {
     microseconds as f64 / 1e6
 }

@@ -97,7 +97,6 @@ fn give_all(flow: &mut Flow, interval: u32, alive: &[u32], given: &[i128]) {
 }
 
 /// In microseconds. Only the order of jobs depends on it, so that it need not be exact.
-#[allow(clippy::cast_precision_loss)]
 fn laxity(member: &Member, now: i64) -> f64 {
     (member.due - now) as f64 - (member.work - member.done) as f64 / member.rate as f64
 }

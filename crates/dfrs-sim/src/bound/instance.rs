@@ -15,7 +15,7 @@ impl StretchLevel {
     /// The least stretch there is.
     pub const ONE: Self = Self(1 << Self::DIGITS);
 
-    #[allow(clippy::cast_precision_loss)] // a result to be looked at
+    // Precise enough: a result to be looked at.
     pub fn value(self) -> f64 {
         self.0 as f64 / Self::ONE.0 as f64
     }

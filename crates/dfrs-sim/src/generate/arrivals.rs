@@ -66,7 +66,7 @@ impl ArrivalClock {
             self.passed -= self.rates[self.bucket % BUCKETS];
             self.bucket += 1;
         }
-        #[allow(clippy::cast_precision_loss)] // half hours since the beginning
+        // Precise enough: half hours since the beginning.
         let whole = self.bucket as f64;
         let time = BUCKET_SECONDS * (whole + self.passed / self.rates[self.bucket % BUCKETS]);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative
@@ -80,7 +80,7 @@ impl ArrivalClock {
 fn rates(shape: f64, scale: f64) -> [f64; BUCKETS] {
     let mut rates = [0.0; BUCKETS];
     for after in 0..BUCKETS {
-        #[allow(clippy::cast_precision_loss)] // at most 58
+        // Precise enough: at most 58.
         let middle = (DAY_BEGINS + after + 1) as f64;
         rates[(DAY_BEGINS + after) % BUCKETS] = mass(shape, scale, middle - 0.5, middle + 0.5);
     }

@@ -56,10 +56,9 @@ pub fn scale_to_load(trace: &mut Trace, nodes: u32, load: f64) -> Result<(), Loa
     let now = offered_load(trace, nodes).filter(|now| *now > 0.0);
     let factor = now.ok_or(LoadError::NoGaps)? / load;
     let first = trace.jobs.first().map_or(Time::default(), |job| job.submit);
-    #[allow(clippy::cast_precision_loss)] // microseconds of a trace
+    // Precise enough: microseconds of a trace.
     let scaled = |time: Time| (time.since(first).0 as f64 * factor).round() + first.0 as f64;
     let last = trace.jobs.last().map_or(first, |job| job.submit);
-    #[allow(clippy::cast_precision_loss)]
     if scaled(last) > MAX_SECONDS as f64 * 1e6 {
         let seconds = MAX_SECONDS;
         return Err(LoadError::TooLong { load, seconds });

@@ -100,7 +100,7 @@ impl StrandedGpus {
 
     /// The part of all GPU time, from the first submission to the last event, in which GPUs were stranded: 0 to 1.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)] // a share
+    // Precise enough: a share.
     pub fn share(&self) -> f64 {
         let time = self.until.since(self.since.unwrap_or(self.until));
         let all = u128::from(time.0.unsigned_abs()) * u128::from(self.gpu_nodes);

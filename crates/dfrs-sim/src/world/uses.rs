@@ -123,7 +123,6 @@ impl JobUsage {
     fn cores(&self, part: f64) -> Cores {
         #[expect(
             clippy::cast_possible_truncation,
-            clippy::cast_precision_loss,
             clippy::cast_sign_loss,
             reason = "a part of a node's CPU"
         )]

@@ -200,7 +200,7 @@ impl ClusterModel {
         let image = self.image_to_restore(id);
         let kept = kept.max(image.unwrap_or_default());
         let uses = program.map_or_else(Vec::new, |program| program.submission.uses.clone());
-        #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
+        // Precise enough: far below 2^53 microseconds.
         let done = kept.0 as f64;
         let alive: BTreeSet<u32> = parts.iter().map(|part| part.0).collect();
         let launch = self.settings.launch;

@@ -72,7 +72,7 @@ pub(super) struct ModelRun {
 
 impl ModelRun {
     pub(super) fn count(&mut self, now: Time) {
-        #[expect(clippy::cast_precision_loss, reason = "far below 2^53 microseconds")]
+        // Precise enough: far below 2^53 microseconds.
         let elapsed = (now.0 - self.counted.0) as f64;
         self.done += elapsed * self.rate;
         self.counted = now;
@@ -389,7 +389,6 @@ impl ClusterModel {
 /// Microseconds until the work is done at the present rate, at least 1.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     reason = "work is far below 2^53 microseconds"
 )]
 fn time_left(run: &ModelRun) -> i64 {
@@ -400,7 +399,6 @@ fn time_left(run: &ModelRun) -> i64 {
 /// When it begins its next phase at the present rate, if it has one before its end.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     reason = "work is far below 2^53 microseconds, and phases are few"
 )]
 fn next_phase_in(run: &ModelRun) -> Option<Span> {

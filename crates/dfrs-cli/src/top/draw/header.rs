@@ -109,7 +109,7 @@ fn counts(model: &TopModel, wide: bool) -> Vec<String> {
 }
 
 /// Yields of what runs, and stretches of the jobs in the system and of those that completed.
-#[expect(clippy::cast_precision_loss, reason = "numbers of jobs")]
+// Precise enough: numbers of jobs.
 fn shares(model: &TopModel, banner: &Banner, wide: bool) -> Vec<String> {
     let running = model.jobs().filter(|job| job.phase == TopPhase::Running);
     let (least, sum, count) = running

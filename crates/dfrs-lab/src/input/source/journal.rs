@@ -317,7 +317,7 @@ fn on_node(life: &JournalJob, shape: &NodeShape) -> Result<(TraceJob, u32), Stri
     if !(1..=MAX_TASKS).contains(&life.tasks) {
         return Err(format!("has {} tasks", life.tasks));
     }
-    #[allow(clippy::cast_precision_loss)] // both are below 2^53
+    // Precise enough: both are below 2^53.
     let of = |all: u64| all as f64;
     // Rounded down: three thirds of a node are one, and as many jobs as have room there are to have it.
     let parts = |share: f64, all: u64| whole_64(share * of(all)).min(all);

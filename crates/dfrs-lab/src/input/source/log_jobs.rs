@@ -95,7 +95,7 @@ impl LogJobs {
     /// A cost in GB of this site's nodes in those of the simulator, whose nodes have [`NODE_GB`].
     pub fn in_real_gigabytes(&self, cost: Cost) -> Cost {
         let factor = self.node_gigabytes() / NODE_GB;
-        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // to a microsecond
+        #[allow(clippy::cast_possible_truncation)] // to a microsecond
         let per_gigabyte = Span((cost.per_gigabyte.0 as f64 * factor).round() as i64);
         Cost {
             per_gigabyte,

@@ -96,7 +96,7 @@ fn kinds(replay: &Replay) -> String {
     format!("In this replay {}.", parts.join("; "))
 }
 
-#[allow(clippy::cast_precision_loss)] // counts
+// Precise enough: counts.
 fn table(page: &mut Page, replay: &Replay) {
     let places = || (0..replay.schedules.len()).filter(|place| replay.schedules[*place].is_dfrs());
     let schedules: Vec<&ReplaySchedule> = places().map(|place| &replay.schedules[place]).collect();

@@ -75,7 +75,7 @@ fn shifts(page: &mut Page, replay: &Replay) {
     page.table(&table);
 }
 
-#[allow(clippy::cast_precision_loss)] // numbers of jobs
+// Precise enough: numbers of jobs.
 fn bars(replay: &Replay) -> String {
     let groups: Vec<String> = STEPS
         .iter()

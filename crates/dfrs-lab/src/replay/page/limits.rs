@@ -156,7 +156,7 @@ fn seconds(cost: Cost) -> String {
 }
 
 fn swap(options: &ReplayOptions) -> String {
-    #[allow(clippy::cast_precision_loss)] // to be looked at
+    // Precise enough: to be looked at.
     let share = options.run.swap.0 as f64 / NODE_MEMORY.0 as f64;
     percent(share)
 }

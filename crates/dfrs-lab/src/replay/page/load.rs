@@ -74,7 +74,7 @@ pub fn days(replay: &Replay) -> Axis {
     let mut next = midnight;
     while next <= first.0.saturating_add(whole) {
         if next >= first.0 {
-            #[allow(clippy::cast_precision_loss)] // to be looked at
+            // Precise enough: to be looked at.
             let at = (next - first.0) as f64 / day as f64;
             ticks.push((at, clock.day(Time(next), first)[5..].to_owned()));
         }

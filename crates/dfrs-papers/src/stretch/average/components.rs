@@ -45,7 +45,7 @@ impl ConstraintRow {
 }
 
 /// All components. Jobs that have everything or can gain nothing are in none.
-#[expect(clippy::cast_precision_loss, reason = "shares are real numbers")]
+// Precise enough: shares are real numbers.
 pub(super) fn components(
     constraints: &Constraints,
     lines: &[StretchLine],

@@ -191,7 +191,7 @@ impl JournalJob {
 
     /// Memory of one task, with its part of what is required once on each node where it ran first.
     pub fn memory_of_task(&self) -> f64 {
-        #[allow(clippy::cast_precision_loss)] // a few nodes
+        // Precise enough: a few nodes.
         let nodes = self.first_nodes.max(1) as f64;
         self.memory.0 + self.memory.1 * nodes / f64::from(self.tasks.max(1))
     }
