@@ -132,7 +132,13 @@ impl LiveJournal {
         }
         self.write_eligibility(ledger, changed, may_start, now)?;
         for (id, kind, shown) in changes(observation, ledger, changed, &self.nodes) {
-            let is_new = matches!(kind, EventKind::Submit { .. });
+            let new_size = match &kind {
+                EventKind::Submit {
+                    tasks, most_tasks, ..
+                } => Some((*tasks, most_tasks.unwrap_or(*tasks))),
+                _ => None,
+            };
+            let is_new = new_size.is_some();
             let starts = matches!(kind, EventKind::Start { .. } | EventKind::Resume { .. });
             self.write(id, kind, now)?;
             if is_new && let (Some(job), Some(record)) = (observation.job(id), ledger.get(id)) {
@@ -145,8 +151,7 @@ impl LiveJournal {
             if let Some(record) = ledger.get_mut(id) {
                 record.shown = shown;
                 if is_new {
-                    let submitted = observation.job(id);
-                    record.shown_tasks = submitted.map(|job| job.request.task_range());
+                    record.shown_tasks = new_size;
                     record.shown_share = None;
                 }
             }
@@ -279,7 +284,11 @@ fn shown_outcome(record: &LedgerRecord, outcome: JobOutcome) -> JobOutcome {
 
 /// A job that has one task a node at most needs its memory per node for that task: said in the
 /// plainer way.
-fn submission(job: &ObservedJob, observation: &Observation) -> EventKind {
+fn submission(
+    job: &ObservedJob,
+    (tasks, max_tasks): (u32, u32),
+    observation: &Observation,
+) -> EventKind {
     // The job's own request: its partition may give it less or more another time.
     let asked = ObservedJob {
         starts_whole: false,
@@ -292,7 +301,6 @@ fn submission(job: &ObservedJob, observation: &Observation) -> EventKind {
     } else {
         (as_number(task), as_number(node))
     };
-    let (tasks, max_tasks) = job.request.task_range();
     EventKind::Submit {
         job: job.id.to_string(),
         tasks,

@@ -65,8 +65,13 @@ fn changes_of(
     if is_another {
         before = JournalState::Waiting;
     }
-    let submit =
-        (is_new || is_another).then(|| (id, submission(job, observation), JournalState::Waiting));
+    let submit = (is_new || is_another).then(|| {
+        (
+            id,
+            submission(job, size(job, &after), observation),
+            JournalState::Waiting,
+        )
+    });
     let turn = between(id, &before, after, nodes).map(|(kind, shown)| (id, kind, shown));
     finish.into_iter().chain(submit).chain(turn)
 }
@@ -78,6 +83,18 @@ fn has_shown_size(record: &LedgerRecord, after: &JournalState) -> bool {
             (least..=most).contains(&place.tasks())
         }
         _ => true,
+    }
+}
+
+/// The fewest and the most tasks of a job: what it asks for, or what it has of that since an
+/// operator took nodes from it.
+fn size(job: &ObservedJob, after: &JournalState) -> (u32, u32) {
+    let (least, most) = job.request.task_range();
+    match after {
+        JournalState::Placed(place) if !(least..=most).contains(&place.tasks()) => {
+            (place.tasks(), place.tasks())
+        }
+        _ => (least, most),
     }
 }
 

@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn expected_event_has_its_reason_once_and_later_ones_are_by_others() {
         let mut reasons = EventReasons::default();
-        let submit = super::super::submission(&job(7, 1), &Observation::default());
+        let submit = super::super::submission(&job(7, 1), (1, 1), &Observation::default());
         assert_eq!(taken(&mut reasons, &submit), None);
         reasons.expect(7, Expected::NoPlace, "for 8".into());
         assert_eq!(taken(&mut reasons, &PAUSE).as_deref(), Some("for 8"));

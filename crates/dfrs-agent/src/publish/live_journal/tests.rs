@@ -143,8 +143,10 @@ fn resized_job_is_another_one_in_the_journal() {
     let mut observation = Observation::new([running(1, &[0, 1])], nodes(2));
     ledger.insert(1, record(samples::running()));
     scratch.record(10, &observation, &mut ledger);
-    // scontrol update numnodes=1.
-    observation.insert(running(1, &[0]));
+    // scontrol update numnodes=1: Slurm leaves it the number of tasks that it asked for.
+    let mut shrunk = running(1, &[0]);
+    shrunk.request.tasks = 2;
+    observation.insert(shrunk);
     let _ = ledger.get_mut(1);
     scratch.record(20, &observation, &mut ledger);
     scratch.record(30, &observation, &mut ledger);
