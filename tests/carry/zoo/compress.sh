@@ -13,16 +13,14 @@ numbers() {
 		sleep 0.5
 	done
 }
-mkfifo to-gzip to-bzip2
-gzip -9 -n <to-gzip >numbers.gz &
-bzip2 <to-bzip2 >numbers.bz2 &
-numbers 2>parts | tee to-gzip to-bzip2 | sort -n -S 1M -T . >sorted &
+numbers 2>parts | tee >(gzip -9 -n >numbers.gz) >(bzip2 >numbers.bz2) | sort -n -S 1M -T . >sorted &
 # The parts, as they come.
 for check in $(seq 13); do
 	echo "check $check"
 	sleep 1
 done
 wait
+until gzip -t numbers.gz && bzip2 -t numbers.bz2; do sleep 0.1; done 2>/dev/null
 cat parts
 md5sum sorted
 gzip -dc numbers.gz | sort -n | md5sum

@@ -1,14 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # expect: carried
-# A coprocess, a FIFO with a reader, and jobs in the background that the shell waits for.
+# A coprocess, a pipe to a reader, and jobs in the background that the shell waits for.
 
 set -euo pipefail
 coproc DOUBLE { while read -r number; do echo $((number * 2)); done; }
-mkfifo line
-while read -r text; do echo "reader: $text"; done <line >read.txt &
+exec 3> >(while read -r text; do echo "reader: $text"; done >read.txt)
 reader=$!
-exec 3>line
 (
 	sleep 9
 	exit 7

@@ -6,7 +6,7 @@ program units
   character(len=32) :: line
   open(unit=10, file='formatted.txt', status='replace', action='readwrite')
   open(unit=11, file='direct.bin', status='replace', access='direct', recl=4, form='unformatted')
-  open(unit=12, status='scratch', form='unformatted')
+  open(unit=12, file='unformatted.bin', status='replace', form='unformatted')
   do step = 1, 26
     write(10, '(a,i0)') 'line ', step * step
     write(11, rec=27 - step) step

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# expect: carried
-# make -j3 with a make below it, which share one job server; its FIFO is kept out of the node's /tmp.
+# expect-12: carried
+# expect: refused named pipe
+# make -j3 with a make below it, which share one job server: a pipe, or, from make 4.4 on, a FIFO.
 
 set -euo pipefail
 export TMPDIR=$PWD
