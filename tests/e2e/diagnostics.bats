@@ -10,7 +10,8 @@ setup() {
 	# Users may not enter StateSaveLocation.
 	controller install -d -o slurm -m 755 /run/dfrs-status
 	# What is parked stays parked while a busy machine looks at it.
-	controller sed -i -e 's/^Period=.*/Period=300/' -e '$aStatusDirectory=/run/dfrs-status' /etc/slurm/dfrs.conf
+	controller sh -c 'sed -i "s/^Period=.*/Period=300/" /etc/slurm/dfrs.conf
+		echo StatusDirectory=/run/dfrs-status >>/etc/slurm/dfrs.conf'
 	reconfigured
 }
 
