@@ -128,8 +128,7 @@ mod tests {
             alone += (settled.0 / SECOND - 1000 - at).min(every);
         }
         // Precise enough: an hour.
-        let part = alone as f64 / 3600.0;
-        part
+        alone as f64 / 3600.0
     }
 
     #[test]

@@ -229,6 +229,5 @@ fn too_many_cpus(taken: &SiteTrace, nodes: u32, cpus_per_node: u32) -> Option<St
 /// Memory in bytes for people who count in powers of 2, as Slurm does.
 fn bytes(bytes: Bytes) -> f64 {
     // Precise enough: to be looked at.
-    let bytes = bytes.0 as f64;
-    bytes
+    bytes.0 as f64
 }
