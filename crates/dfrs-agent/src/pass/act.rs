@@ -151,17 +151,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     ) -> Option<(LifeStep, StepResult)> {
         let record = self.ledger.get(job.id)?;
         let look = JobContext::new(job, observation, &self.config, now);
-        let on_nodes = match parking_on_nodes(job.id, facts) {
-            ParkStatus::Parked if record.life.image().is_void() && !record.life.is_dumping() => {
-                // What was said before is about something else.
-                let is_ordered = self.is_void_ordered(job.id);
-                if is_ordered {
-                    ParkStatus::Parked
-                } else {
-                    ParkStatus::Unknown
-                }
-            }
-            on_nodes => on_nodes,
+        let waits = job.state == ObservedState::Pending && record.life.image().is_void();
+        let on_nodes = if waits && !self.is_void_ordered(job.id) {
+            // What was said before is about something else than its image's removal.
+            ParkStatus::Unknown
+        } else {
+            parking_on_nodes(job.id, facts)
         };
         let step = record.life.next_step(&look, on_nodes)?;
         if step == LifeStep::Resume && !self.giving_back.everything && is_taken(job, observation) {
