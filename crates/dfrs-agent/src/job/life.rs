@@ -188,7 +188,7 @@ impl Life {
     /// The context, with what is known of the job's image.
     fn known_to<'a>(&self, context: &JobContext<'a>) -> JobContext<'a> {
         JobContext {
-            image: self.image,
+            image: self.image.as_of(context.now),
             ..*context
         }
     }

@@ -169,13 +169,14 @@ pub(super) fn lost(context: &JobContext) -> LifeTransition {
             Next::Restart
         };
         LifeTransition::to(LifePhase::Requeued(Requeued::new(next, context.now)))
+            .with_image(context.image)
     };
     turn.effects.image = match context.image {
         LifeImage::None => None,
         LifeImage::Begun => {
             Some("was requeued by others, or lost its node, and restarts: its image is removed")
         }
-        LifeImage::Complete | LifeImage::NotRestored => {
+        LifeImage::Complete | LifeImage::Used(_) | LifeImage::NotRestored => {
             Some("was requeued by others, or lost its node: it goes on from its image")
         }
     };

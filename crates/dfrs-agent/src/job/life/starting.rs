@@ -111,7 +111,8 @@ impl Starting {
     ) -> Option<LifeTransition> {
         match (step, answer) {
             (LifeStep::Start(_), StepResult::Done) => {
-                let image = context.image.is_complete().then_some(LifeImage::Complete);
+                let is_complete = context.image.is_complete();
+                let image = is_complete.then_some(LifeImage::Used(context.now));
                 Some(LifeTransition {
                     image,
                     ..LifeTransition::to(LifePhase::Running)

@@ -188,3 +188,25 @@ fn requeued_job_starts_where_it_ran_only_two_seconds_later() {
     assert!(step(0, 100, "n0"), "it never ran");
     assert!(step(1, 101, "n0"), "the clock was set back");
 }
+
+#[test]
+fn job_that_has_run_for_long_since_its_restore_has_no_image() {
+    let lost_after = |seconds| {
+        let job = ObservedJob {
+            state: ObservedState::Pending,
+            completing: true,
+            ..job(1, 1)
+        };
+        let observation = Observation::new([job.clone()], nodes(1));
+        let config = config();
+        let context = JobContext::new(&job, &observation, &config, Time::from_seconds(seconds));
+        let mut life = Life {
+            image: LifeImage::Used(Time::from_seconds(0)),
+            ..samples::running()
+        };
+        let effects = life.on(&LifeEvent::Seen, &context);
+        (life.image(), life.leaves_image(), effects.image.is_some())
+    };
+    assert_eq!(lost_after(60), (LifeImage::NotRestored, true, true));
+    assert_eq!(lost_after(900), (LifeImage::None, false, false));
+}

@@ -153,7 +153,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         match image.unwrap_or_default() {
             LifeImage::None => LeftImage::None,
             LifeImage::Begun => LeftImage::Void,
-            LifeImage::Complete | LifeImage::NotRestored => LeftImage::Kept,
+            LifeImage::Complete | LifeImage::Used(_) | LifeImage::NotRestored => LeftImage::Kept,
         }
     }
 
