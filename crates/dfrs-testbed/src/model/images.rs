@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dfrs_core::Span;
 
 use super::cluster::ClusterModel;
+use super::program::ImageOutcome;
 use super::work::ModelRun;
 
 /// An image that is complete, and whose processes are gone.
@@ -38,6 +39,29 @@ impl ClusterModel {
         let entry = self.slurmctld.jobs.get(&job)?;
         let image = self.images.get(&job)?;
         (entry.seen.restarts > 0).then_some(image.done)
+    }
+
+    /// The image of the job is not restored, once: the job is requeued and held
+    /// (`RequeueExitHold`).
+    pub(super) fn restore_fails(&mut self, id: u64) -> bool {
+        let run = self.runs.get(&id).filter(|run| run.restores && !run.ends);
+        let Some((job, label)) = run.map(|run| (run.job, run.label)) else {
+            return false;
+        };
+        let program = self.programs.get_mut(&label);
+        let program = program.filter(|program| {
+            program.submission.image == ImageOutcome::NotRestored && !program.restore_failed
+        });
+        let entry = self.slurmctld.jobs.get_mut(&job);
+        let entry = entry.filter(|entry| entry.run == id && entry.has_nodes());
+        let (Some(program), Some(entry)) = (program, entry) else {
+            return false;
+        };
+        program.restore_failed = true;
+        (entry.seen.held, entry.seen.on_hold, entry.seen.priority) = (true, true, 0);
+        self.note(format!("not-restored {job}"));
+        self.end_run(job, None);
+        true
     }
 
     /// A run begins: if it goes on from an image, that is its own, and is removed.

@@ -30,9 +30,11 @@ impl ClusterModel {
                 self.act(&Act::Undrain(node));
             }
         }
-        // A user's job that holds itself and is requeued waits for its release.
+        // A user's job that holds itself and is requeued waits for its release; so does one whose
+        // image is not restored.
         for program in self.programs.values_mut() {
             program.submission.holds = false;
+            program.restore_failed = true;
         }
         self.slurmctld.jobs.touch_all();
         let jobs = self.slurmctld.jobs.values();

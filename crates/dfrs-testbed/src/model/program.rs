@@ -30,6 +30,15 @@ pub enum ImageOutcome {
     Complete,
     /// The node says that it can be, and the image fails.
     Fails,
+    /// It is complete, and the first restore fails.
+    NotRestored,
+}
+
+impl ImageOutcome {
+    /// Whether there is an image in the end.
+    pub(super) const fn is_complete(self) -> bool {
+        matches!(self, Self::Complete | Self::NotRestored)
+    }
 }
 
 /// What a user submits.
@@ -119,6 +128,8 @@ pub struct JobProgram {
     pub outcome: ProgramOutcome,
     /// How often its processes were launched.
     pub launches: u32,
+    /// A restore of its image has failed.
+    pub restore_failed: bool,
     /// Its end is reported to slurmctld.
     pub reported: bool,
     /// slurmctld was killed and has forgotten something about it: Slurm may run it again.
@@ -138,6 +149,7 @@ impl JobProgram {
             worked: Span(0),
             outcome: ProgramOutcome::Open,
             launches: 0,
+            restore_failed: false,
             reported: false,
             forgotten: false,
             first_launch_us: None,

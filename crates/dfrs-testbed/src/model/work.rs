@@ -311,7 +311,7 @@ impl ClusterModel {
         let since = self.now.0 - STUCK_TIMEOUT.0;
         frozen.is_some_and(|frozen| {
             let cannot = match frozen.image {
-                Some(outcome) => outcome != ImageOutcome::Complete,
+                Some(outcome) => !outcome.is_complete(),
                 None => frozen.pinned && self.settings.swap_mib > 0,
             };
             cannot && frozen.since.0 <= since
@@ -323,7 +323,7 @@ impl ClusterModel {
         let speed = self.settings.swap_mib_per_second.max(1);
         let takes = frozen.memory_mib.saturating_mul(1_000_000) / speed;
         let takes = IMAGE_START.0 + i64::try_from(takes).unwrap_or(i64::MAX / 2);
-        frozen.image == Some(ImageOutcome::Complete) && self.now.0 - frozen.since.0 >= takes
+        frozen.image.is_some_and(ImageOutcome::is_complete) && self.now.0 - frozen.since.0 >= takes
     }
 
     /// DFRS requeues the job: if its node is writing its image, that has to be complete.

@@ -34,6 +34,7 @@ fn carry(draw: &mut Draw, submission: &mut JobSubmission) {
         ImageOutcome::Complete,
         ImageOutcome::Complete,
         ImageOutcome::Fails,
+        ImageOutcome::NotRestored,
     ]);
     if draw.chance(40) {
         submission.job.comment = "dfrs:carry".to_owned();

@@ -183,6 +183,7 @@ fn submission(text: &str) -> Result<JobSubmission, String> {
             "pinned" => made.pinned = true,
             "carriable" => made.image = ImageOutcome::Complete,
             "image-fails" => made.image = ImageOutcome::Fails,
+            "not-restored" => made.image = ImageOutcome::NotRestored,
             "holds" => made.holds = true,
             "steps" => made.step_seconds = number(value)?,
             "ends-when-warned" => made.ends_when_warned = true,
@@ -290,6 +291,8 @@ fn print_submission(submission: &JobSubmission) -> String {
     let outcome = submission.image;
     add(outcome == ImageOutcome::Complete, "carriable".into());
     add(outcome == ImageOutcome::Fails, "image-fails".into());
+    let not_restored = outcome == ImageOutcome::NotRestored;
+    add(not_restored, "not-restored".into());
     add(submission.holds, "holds".into());
     let steps = submission.step_seconds;
     add(steps > 0, format!("steps={steps}"));
