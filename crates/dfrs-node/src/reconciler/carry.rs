@@ -46,8 +46,8 @@ impl Reconciler {
             (false, JobImage::Complete | JobImage::Left) => self.release_image(job, now),
             (false, JobImage::Failed) => {
                 self.report_stuck(job, false);
-                self.forget_image(job);
-                return false;
+                // Mostly it runs, and then that does nothing: but it may be stopped.
+                job.image = JobImage::Left;
             }
         }
         true
@@ -159,7 +159,7 @@ impl Reconciler {
                 }
                 Err(error) => {
                     self.warnings.note(job.subject("image"), error);
-                    job.image = JobImage::Complete;
+                    job.image = JobImage::Left;
                     job.image_due = now.monotonic + RETRY_INTERVAL;
                 }
             },
@@ -179,7 +179,12 @@ impl Reconciler {
                 }
             },
             // A restore removes its image itself: until it is over it keeps others from that.
-            CarryTask::Discard => job.is_image_checked = result.is_ok(),
+            CarryTask::Discard => {
+                job.is_image_checked = result.is_ok();
+                if job.is_image_checked {
+                    job.image_due = now.monotonic;
+                }
+            }
             // Of a run of the job that is over.
             CarryTask::Dump | CarryTask::Release => {}
         }
@@ -203,7 +208,9 @@ impl Reconciler {
         if can_be && job.carry && job.image == JobImage::None && !job.is_image_checked {
             self.request_carry(job, CarryTask::Discard);
         }
-        self.report_carriable(job, can_be && job.carry && !job.has_failed_image);
+        // An image of before would be taken for that of a dump.
+        let may_be = job.carry && job.is_image_checked && !job.has_failed_image;
+        self.report_carriable(job, can_be && may_be);
     }
 
     fn report_carriable(&mut self, job: &mut NodeJob, can_be: bool) {

@@ -111,9 +111,12 @@ fn job_is_inspected_now_and_then_and_published_when_it_can_be_carried() {
             assert_eq!(node.asked(), [CarryTask::Inspect]);
         }
         node.answer(CarryTask::Inspect, Ok(()));
-        assert_eq!(node.facts(), "carry");
+        assert_eq!(node.facts(), "", "a dump would take it for its own");
         assert_eq!(node.asked(), [CarryTask::Discard], "an image is of before");
         node.answer(CarryTask::Discard, Ok(()));
+        assert_eq!(node.asked(), [CarryTask::Inspect]);
+        node.answer(CarryTask::Inspect, Ok(()));
+        assert_eq!(node.facts(), "carry");
         node.world.wait(15);
         assert_eq!(node.asked(), []);
         node.world.wait(10);
@@ -260,6 +263,16 @@ fn image_that_failed_is_published_and_not_tried_again() {
     assert_eq!(node.facts(), "image stuck");
     node.order(false);
     node.world.wait(1);
+    assert_eq!(
+        node.asked(),
+        [CarryTask::Release],
+        "the dump may have left it stopped"
+    );
+    assert_eq!(node.facts(), "image");
+    node.answer(CarryTask::Release, Err("input/output error"));
+    node.world.wait(6);
+    assert_eq!(node.asked(), [CarryTask::Release]);
+    node.answer(CarryTask::Release, Ok(()));
     assert_eq!(node.facts(), "");
     node.world.wait(60);
     assert_eq!(node.asked(), [], "it is not inspected either");
