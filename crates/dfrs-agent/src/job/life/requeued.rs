@@ -131,7 +131,8 @@ impl Requeued {
                     next: self.next.clone(),
                     gone: true,
                     has_image: false,
-                    since: self.since,
+                    // Only now its node can remove an image that is void.
+                    since: context.now,
                 })))
             }
             _ => taken_by_others(context),
