@@ -34,13 +34,16 @@ const TICK: Duration = Duration::from_millis(200);
 /// end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What has come by now, or within a tick. `None`: nothing will come any more.
-fn next_events<Event>(events: &Receiver<Event>) -> Option<Vec<Event>> {
-    match events.recv_timeout(TICK) {
-        Ok(first) => Some(std::iter::once(first).chain(events.try_iter()).collect()),
-        Err(RecvTimeoutError::Timeout) => Some(Vec::new()),
-        Err(RecvTimeoutError::Disconnected) => None,
-    }
+/// What has come by now, or within a tick. `None`: nothing will come any more. Each is taken when it
+/// is its turn: a panic over one loses no other.
+fn next_events<Event>(events: &Receiver<Event>) -> Option<impl Iterator<Item = Event>> {
+    let first = match events.recv_timeout(TICK) {
+        Ok(first) => Some(first),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => return None,
+    };
+    let more = first.is_some().then(|| events.try_iter());
+    Some(first.into_iter().chain(more.into_iter().flatten()))
 }
 
 /// The way to the node daemons.
