@@ -52,9 +52,9 @@ class Ordinary:
     def problems(self):
         """A line for each that wrote something else."""
         compare = load_compare()
-        for run in self.undisturbed:
-            run.wait()
+        failed = [program for program, run in zip(PROGRAMS, self.undisturbed) if run.wait()]
         files = self.cluster.files("controller", DIRECTORY)
         found = ((program, compare.difference(*(files.get(f"{place}/{program}/out.txt", "").encode()
                                                 for place in ("expected", "runs")))) for program in PROGRAMS)
-        return [f"{program}: {difference}" for program, difference in found if difference]
+        return [*(f"{program}: fails on the controller, too" for program in failed),
+                *(f"{program}: {difference}" for program, difference in found if difference)]

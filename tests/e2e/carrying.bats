@@ -40,7 +40,7 @@ counts_to() {
 	[ "$(output "$1" | tail -n 1)" = end ]
 }
 
-has_no_image() { ! in_cluster n1 test -e "/var/lib/dfrs/images/$1"; }
+has_no_image() { in_cluster n1 sh -c '! test -e "/var/lib/dfrs/images/$0"' "$1"; }
 
 @test "job that can be carried leaves a draining node and goes on elsewhere" {
 	local job

@@ -27,8 +27,8 @@ class Carries(Watcher):
         self.waiting = max(self.waiting, len(self.images()))
 
     def images(self):
-        _, listed = self.site.attempt("n1", "sh", "-c", f"ls {IMAGES}")
-        return [name for name in listed.split() if name.isdecimal()]
+        code, listed = self.site.attempt("n1", "ls", IMAGES)
+        return [name for name in listed.split() if name.isdecimal()] if code == 0 else [f"{IMAGES}: {listed}"]
 
     def count(self, text):
         """Lines of dfrsd's logs with this text."""
