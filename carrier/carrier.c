@@ -4,16 +4,17 @@
  *
  *   slurmstepd -- monitor -- init (PID 1 of the job's PID namespace) -- reap (in the image) -- batch script
  *
- *   dfrs-carrier monitor INIT_PID FD	the task as Slurm knows it; reads from FD, a socket, how the script ended
- *   dfrs-carrier init ROOT_PID FD	collects all that ends, writes to FD how ROOT_PID (reap) ended
- *   dfrs-carrier reap SCRIPT_PID	session leader, subreaper and parent of the script
+ *   dfrs-carrier monitor INIT_PID FD RESTARTS	the task as Slurm knows it; reads from FD, a socket, how the script ended
+ *   dfrs-carrier init ROOT_PID FD		collects all that ends, writes to FD how ROOT_PID (reap) ended
+ *   dfrs-carrier reap SCRIPT_PID		session leader, subreaper and parent of the script
  *
- * The first two are new on each node; reap is dumped and restored with the script. Signals of slurmstepd go from one
+ * RESTARTS, how often the job had been requeued, is for dfrsd to read there. The first two are new on each node; reap is dumped and restored with the script. Signals of slurmstepd go from one
  * to the next, and each ends as the next one did. What is sent to init or reap themselves, as to a process group or
  * by the job's own processes, is not for the script: only queued signals are passed on.
  *
- * Root, but not slurmstepd on a user's behalf, sends the monitor two more: HOLD, a dump begins, after which SIGTERM
- * means that Slurm takes the job from this node and the rest waits; and RELEASE, the job goes on here.
+ * Root, but not slurmstepd on a user's behalf, sends the monitor two more: HOLD, a dump begins, after which SIGTERM,
+ * if SIGCONT came before it, means that Slurm takes the job from this node, and the rest waits; and RELEASE, the job
+ * goes on here.
  *
  * Any process of the user may send signals, and queue them with any sender's name (rt_sigqueueinfo): only what the
  * kernel itself has named (SI_USER) counts as root's, and a byte in the socket between both as the monitor's. None may
@@ -60,6 +61,7 @@ static int report = -1;
 static long long got_from_outside[_NSIG];
 /* The monitor's: a dump has begun; what came since then. */
 static bool held;
+static bool continued;
 static sigset_t kept;
 
 /* Ends as the process with that wait status did. Its core was dumped already. */
@@ -162,7 +164,7 @@ __attribute__((noreturn)) static void give_away(void)
 
 static void release(void)
 {
-	held = false;
+	held = continued = false;
 	if (ended)
 		end_as(status);
 	for (int number = 1; number <= SIGRTMAX; number++) {
@@ -170,6 +172,17 @@ static void release(void)
 			pass_on(number);
 	}
 	(void) sigemptyset(&kept);
+}
+
+/* Whether Slurm takes the job away: it sends SIGCONT, and then SIGTERM, which the kernel hands out first. */
+static bool is_taken_away(void)
+{
+	const struct timespec at_once = { 0 };
+	sigset_t set;
+
+	(void) sigemptyset(&set);
+	(void) sigaddset(&set, SIGCONT);
+	return continued || (sigtimedwait(&set, NULL, &at_once) == SIGCONT);
 }
 
 static void monitor_got(const siginfo_t *info)
@@ -184,10 +197,12 @@ static void monitor_got(const siginfo_t *info)
 		release();
 	else if (!held)
 		pass_on(number);
-	else if (number == SIGTERM)
+	else if (number == SIGCONT)
+		/* It must not wake what is dumped. */
+		continued = true;
+	else if ((number == SIGTERM) && is_taken_away())
 		give_away();
-	else if (number != SIGCONT)
-		/* SIGCONT comes before each SIGTERM of Slurm's, and must not wake what is dumped. */
+	else
 		(void) sigaddset(&kept, number);
 }
 
@@ -265,7 +280,7 @@ static bool understand(int argc, char **argv)
 		role = REAP;
 	else
 		return false;
-	if (argc != ((role == REAP) ? 3 : 4))
+	if (argc != ((role == REAP) ? 3 : (role == INIT) ? 4 : 5))
 		return false;
 	child = number_of(argv[2], 2);
 	if (role != REAP)
@@ -281,7 +296,7 @@ int main(int argc, char **argv)
 
 	if (!understand(argc, argv)) {
 		(void) fprintf(stderr, "dfrs-carrier: for spank_dfrs_carry.so only: "
-			       "monitor INIT_PID FD | init ROOT_PID FD | reap SCRIPT_PID\n");
+			       "monitor INIT_PID FD RESTARTS | init ROOT_PID FD | reap SCRIPT_PID\n");
 		return 2;
 	}
 	(void) sigfillset(&all);

@@ -15,7 +15,7 @@
  *
  * As long as nothing was changed, a job that cannot be set up runs as without the plugin. After that, and whenever it
  * has an image that is not restored, it ends with 125, by which Slurm holds it (RequeueExitHold=125), and the image is
- * kept.
+ * kept. So it does if this very start, which slurmctld has forgotten, has gone on from the image already.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -58,7 +58,7 @@ static struct {
 	const char *criu;
 } options = { .carrier = "/usr/libexec/dfrs/dfrs-carrier", .dfrsd = "/usr/sbin/dfrsd" };
 
-enum image { NO_IMAGE, IMAGE, UNCLEAR };
+enum image { NO_IMAGE, IMAGE, USED_IMAGE, UNCLEAR };
 
 /* The job, and what the first hook leaves to the second. */
 static struct {
@@ -69,6 +69,8 @@ static struct {
 	enum image image;
 	/* PID of the image's root in its namespace. */
 	pid_t root;
+	/* How often the job was requeued before the start that has gone on from its image. */
+	uint32_t restored_by;
 	/* Whether namespaces were made. */
 	bool on;
 	int to_helper;
@@ -200,29 +202,77 @@ static bool read_ready(int fd)
 	return true;
 }
 
-/* Whether there is an image of the job; UNCLEAR if that cannot be found out. */
+/* Opens a file of the job's image; -1 if it is not there, or, and then CLEAR is false, cannot be opened. */
+static int open_of_image(int directory, const char *name, bool *clear)
+{
+	char path[2 * NUMBER_SIZE];
+	int fd;
+
+	(void) snprintf(path, sizeof(path), "%u/%s", state.job, name);
+	fd = openat(directory, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if ((fd < 0) && (errno != ENOENT)) {
+		slurm_error("dfrs carry: %s/%s: %m", options.images, path);
+		*clear = false;
+	}
+	return fd;
+}
+
+/* Reads the file by which dfrsd has marked the image for restored; false if there is none. */
+static bool read_mark(int directory, const char *name, bool *clear)
+{
+	char text[NUMBER_SIZE], *end = text;
+	int fd = open_of_image(directory, name, clear);
+	ssize_t length = (fd < 0) ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd < 0)
+		return false;
+	(void) close(fd);
+	text[(length > 0) ? length : 0] = '\0';
+	state.restored_by = (uint32_t) strtoul(text, &end, 10);
+	if ((end == text) || strcmp(end, "\n")) {
+		slurm_error("dfrs carry: %s/%u/%s: no count of requeues", options.images, state.job, name);
+		*clear = false;
+	}
+	return true;
+}
+
+/*
+ * Whether there is an image of the job, and whether it was used; UNCLEAR if that cannot be found out. The marks of a
+ * restore come last when they are made, and go last.
+ */
+static enum image image_in(int directory)
+{
+	bool clear = true, used = read_mark(directory, "restored", &clear);
+	int ready;
+
+	if (!used && clear && read_mark(directory, "restoring", &clear)) {
+		slurm_error("dfrs carry: job %u: dfrsd or the node ended while its image in %s was restored: the start "
+			    "after %u requeues may have gone on from it", state.job, options.images, state.restored_by);
+		return UNCLEAR;
+	}
+	if (!clear || used)
+		return clear ? USED_IMAGE : UNCLEAR;
+	ready = open_of_image(directory, "ready", &clear);
+	if (ready < 0)
+		return clear ? NO_IMAGE : UNCLEAR;
+	clear = read_ready(ready);
+	(void) close(ready);
+	return clear ? IMAGE : UNCLEAR;
+}
+
 static enum image find_image(void)
 {
-	char path[NUMBER_SIZE];
-	int directory, fd;
-	enum image found;
+	int directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	enum image found = UNCLEAR;
 
-	directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0) {
 		slurm_error("dfrs carry: %s: %m; the node must see the directory of images", options.images);
 		return UNCLEAR;
 	}
-	(void) snprintf(path, sizeof(path), "%u/ready", state.job);
-	fd = openat(directory, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0) {
-		found = read_ready(fd) ? IMAGE : UNCLEAR;
-		(void) close(fd);
-	} else if (errno == ENOENT) {
-		found = NO_IMAGE;
-	} else {
-		slurm_error("dfrs carry: %s/%s: %m", options.images, path);
-		found = UNCLEAR;
-	}
+	if (faccessat(directory, "lock", F_OK, 0))
+		slurm_error("dfrs carry: %s/lock: %m; is the directory of images mounted?", options.images);
+	else
+		found = image_in(directory);
 	(void) close(directory);
 	return found;
 }
@@ -569,11 +619,11 @@ int slurm_spank_task_init_privileged(spank_t spank, int argc, char **argv)
 /* The user's part. */
 
 /* Turns into a process of carrier.c. It has no environment: what it had is slurmd's. */
-__attribute__((noreturn)) static void become(const char *role, pid_t pid, int fd)
+__attribute__((noreturn)) static void become(const char *role, pid_t pid, int fd, const char *more)
 {
 	char number[NUMBER_SIZE], *none[] = { NULL };
 	int null = open("/dev/null", O_RDWR);
-	char *argv[] = { "dfrs-carrier", (char *) role, number, (fd < 0) ? NULL : "3", NULL };
+	char *argv[] = { "dfrs-carrier", (char *) role, number, (fd < 0) ? NULL : "3", (char *) more, NULL };
 
 	/* The log is closed when it is too late. */
 	if (access(options.carrier, X_OK))
@@ -642,12 +692,12 @@ static void be_init(pid_t root, int report)
 	if ((read(state.from_helper, &answer, 1) != 1) || (answer != 1))
 		_exit(EXIT_HELD);
 	if (root)
-		become("init", root, report);
+		become("init", root, report, NULL);
 	reap = fork();
 	if (reap < 0)
 		fail("forking");
 	if (reap > 0)
-		become("init", reap, report);
+		become("init", reap, report, NULL);
 	(void) close(report);
 	(void) close(state.from_helper);
 	(void) setsid();
@@ -655,7 +705,7 @@ static void be_init(pid_t root, int report)
 	if (script < 0)
 		fail("forking");
 	if (script > 0)
-		become("reap", script, -1);
+		become("reap", script, -1, NULL);
 	(void) setpgid(0, 0);
 	for (int fd = 0; fd < 3; fd++)
 		reopen(fd);
@@ -677,6 +727,7 @@ static uint32_t count_restarts(spank_t spank)
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
 	int report[2];
+	char restarts[NUMBER_SIZE];
 	sigset_t all, before;
 	struct order order = { 0 };
 
@@ -688,6 +739,15 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 	/* What never ran has no image, but a job of this number may have had, long ago. */
 	if (!order.restarts)
 		state.image = NO_IMAGE;
+	if ((state.image == USED_IMAGE) && (state.restored_by >= order.restarts)) {
+		slurm_error("dfrs carry: job %u: this start, after %u requeues, has gone on from its image already: "
+			    "slurmctld has forgotten that", state.job, order.restarts);
+		hold_job();
+	}
+	if (state.image == USED_IMAGE) {
+		slurm_info("dfrs carry: job %u: it has gone on from its image before, and begins again", state.job);
+		state.image = NO_IMAGE;
+	}
 	/* To begin from the start could throw away what the job has computed. */
 	if ((state.image == UNCLEAR) || ((state.image == IMAGE) && !state.on))
 		hold_job();
@@ -707,7 +767,8 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 		if (write(state.to_helper, &order, sizeof(order)) != sizeof(order))
 			slurm_error("dfrs carry: job %u: the helper is gone: %m", state.job);
 		(void) close(report[1]);
-		become("monitor", order.init, report[0]);
+		(void) snprintf(restarts, sizeof(restarts), "%u", order.restarts);
+		become("monitor", order.init, report[0], restarts);
 	}
 	(void) close(report[0]);
 	be_init(order.root, report[1]);

@@ -114,6 +114,7 @@ install_carrier() {
 	install -D -m 711 /opt/dfrs/dfrs-carrier /usr/libexec/dfrs/dfrs-carrier
 	install -m 644 /opt/dfrs/spank_dfrs_carry.so "$plugins"
 	chmod 700 /var/lib/dfrs/images
+	touch /var/lib/dfrs/images/lock
 	echo "required spank_dfrs_carry.so images=/var/lib/dfrs/images partitions=main criu=/opt/cluster/criu" >/etc/slurm/plugstack.conf
 }
 

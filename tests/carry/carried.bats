@@ -28,7 +28,7 @@ carry() {
 }
 
 # shellcheck disable=SC2317 # for wait_until
-is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] && ! in_cluster "$2" test -e "$images/$1"; }
+is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] && in_cluster "$2" test -e "$images/$1/restored"; }
 
 @test "a job is carried twice, and knows nothing of it" {
 	local job
@@ -64,16 +64,18 @@ is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] &
 	wait_until 10 nothing_is_left n2
 }
 
-@test "a job that is released goes on in place" {
+@test "a job that is released goes on in place, with the signals that it has got" {
 	local job
-	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	job=$(submit_and_wait 'count 5' -w n1 -- "trap 'echo got TERM' TERM; $counting")
 	dump "$job" n1
 	controller scancel --batch --signal=USR1 "$job"
+	controller scancel --batch --signal=TERM "$job"
 	in_cluster n1 test -e "$images/$job/ready"
 	in_cluster n1 dfrsd release --job "$job" --images $images
 	wait_for_state "$job" FAILED 60
 	[ "$(exit_code "$job")" = ExitCode=6:0 ]
 	prints "$job" 'got USR1'
+	prints "$job" 'got TERM'
 	diff <(seq 100) <(output "$job" | sed -n 's/^count //p')
 }
 
@@ -87,17 +89,46 @@ is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] &
 	in_cluster n1 rm -r "$images/$job"
 }
 
-@test "a job whose image is damaged is held, and goes on when it is whole" {
-	local job
+# held_while BROKEN: the job is held as long as that file is not in the directory of images, and goes on then.
+held_while() {
+	local job broken
 	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
 	dump "$job" n1
-	in_cluster n1 mv "$images/$job/inventory.img" "$images/$job.kept"
+	broken=$images/${1/JOB/$job}
+	in_cluster n1 mv "$broken" "$images/$job.kept"
 	move "$job" n2
 	wait_for_state "$job" SPECIAL_EXIT 30
-	in_cluster n1 mv "$images/$job.kept" "$images/$job/inventory.img"
+	in_cluster n1 mv "$images/$job.kept" "$broken"
 	controller scontrol update "jobid=$job" reqnodelist=n3 starttime=now
 	controller scontrol release "$job"
 	wait_until 20 is_restored "$job" n3
 	wait_for_state "$job" FAILED 60
 	diff <(seq 100) <(output "$job" | sed -n 's/^count //p')
+}
+
+@test "a job whose image is damaged is held, and goes on when it is whole" { held_while JOB/inventory.img; }
+
+@test "a job that may have an image is held where images are not mounted" { held_while lock; }
+
+@test "a start that slurmctld has forgotten is not made a second time" {
+	local job state=/var/lib/slurm/slurmctld
+	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	dump "$job" n1
+	controller scontrol requeue "$job"
+	wait_for_state "$job" PENDING 20
+	controller /opt/cluster/service slurmctld stop
+	controller cp -a $state /tmp/slurmctld.before
+	controller /opt/cluster/service slurmctld start
+	controller scontrol update "jobid=$job" reqnodelist=n2 starttime=now
+	wait_until 20 is_restored "$job" n2
+	controller /opt/cluster/service slurmctld stop
+	controller sh -c "rm -r $state && mv /tmp/slurmctld.before $state"
+	controller /opt/cluster/service slurmctld start
+	controller scontrol update "jobid=$job" reqnodelist=n3 starttime=now
+	wait_for_state "$job" SPECIAL_EXIT 60
+	wait_until 20 nothing_is_left n2
+	[ "$(output "$job" | grep -c '^begin')" = 1 ]
+	in_cluster n3 test -e "$images/$job/ready"
+	in_cluster n3 dfrsd release --job "$job" --images $images --discard
+	! in_cluster n3 test -e "$images/$job"
 }

@@ -153,8 +153,15 @@ class Cluster:
             raise CarryError("dump", f"status {done.returncode}: {last_line(done)}")
 
     def has_image(self, number):
-        """Whether there is an image of it that is ready."""
-        return self.attempt(self.nodes[0], "test", "-e", f"{self.images}/{number}/ready").returncode == 0
+        """Whether there is an image of it that it has not gone on from."""
+        return self._is_true('[ -e "$0/ready" ] && ! [ -e "$0/restored" ]', number)
+
+    def is_restored(self, number):
+        """Whether there is an image of it that it has gone on from."""
+        return self._is_true('[ -e "$0/restored" ]', number)
+
+    def _is_true(self, condition, number):
+        return self.attempt(self.nodes[0], "sh", "-c", condition, f"{self.images}/{number}").returncode == 0
 
     def image_megabytes(self, number):
         listed = self.attempt(self.nodes[0], "du", "-sk", f"{self.images}/{number}").stdout.split()
@@ -184,10 +191,10 @@ class Cluster:
             raise CarryError("start", f"it does not run: {self.job(number)}")
 
     def wait_restored(self, number, node):
-        """Until its image is gone, which is after a restore that succeeded. Raises CarryError."""
-        script = 'for try in $(seq 600); do [ -e "$0" ] || exit 0; sleep 0.05; done; exit 1'
+        """Until its image is marked, which is after a restore that succeeded. Raises CarryError."""
+        script = 'for try in $(seq 600); do [ -e "$0/restored" ] && exit 0; sleep 0.05; done; exit 1'
         if self.attempt(node, "bash", "-c", script, f"{self.images}/{number}").returncode != 0:
-            raise CarryError("restore", f"the image is still there: {self.job(number)}")
+            raise CarryError("restore", f"it has not gone on from its image: {self.job(number)}")
 
     def carry(self, number, target):
         """Carries a running job there, by hand. Raises CarryError."""
@@ -218,7 +225,7 @@ class Cluster:
         end = time.monotonic() + seconds
         while True:
             left = [f"process {pid} ({name}) on {node}" for node, pid, name in self.processes(number)]
-            if self.attempt(self.nodes[0], "test", "-e", f"{self.images}/{number}").returncode == 0:
+            if self.has_image(number):
                 left.append(f"the image {self.images}/{number}")
             if not left or time.monotonic() > end:
                 return left

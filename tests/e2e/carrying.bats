@@ -40,13 +40,22 @@ counts_to() {
 	[ "$(output "$1" | tail -n 1)" = end ]
 }
 
-has_no_image() { in_cluster n1 sh -c '! test -e "/var/lib/dfrs/images/$0"' "$1"; }
+has_no_image() { in_cluster n1 sh -c '! test -e "/var/lib/dfrs/images/$0/ready" || test -e "/var/lib/dfrs/images/$0/restored"' "$1"; }
+
+# fill_a_node COUNT: $job, which counts to that, waits with its image, as $other needs its memory until it is finished.
+fill_a_node() {
+	job=$(submit_carriable "$1" --nodelist=n1 --mem=800 --time=20)
+	other=$(submit --ntasks=1 --nodelist=n1 --mem=500 --time=20 -- "$until_finished")
+	wait_for_state "$other" RUNNING 60
+	wait_for_state "$job" PENDING 10
+	in_cluster n1 test -e "/var/lib/dfrs/images/$job/ready"
+}
 
 @test "job that can be carried leaves a draining node and goes on elsewhere" {
-	local job
+	local job node
 	job=$(submit_carriable 200 --nodes=1 --exclude=n3,n4 --mem=300 --time=20)
-	controller scontrol update "nodename=$(nodes_of "$job")" state=drain reason=upkeep
 	node=$(nodes_of "$job")
+	controller scontrol update "nodename=$node" state=drain reason=upkeep
 	wait_until 30 runs_elsewhere "$job" "$node"
 	controller scontrol update "nodename=$node" state=resume
 	[ "$(restarts "$job")" = Restarts=1 ]
@@ -57,11 +66,7 @@ has_no_image() { in_cluster n1 sh -c '! test -e "/var/lib/dfrs/images/$0"' "$1";
 
 @test "job that can be carried makes room by its image, and goes on where there is room" {
 	local job other
-	job=$(submit_carriable 150 --nodelist=n1 --mem=800 --time=20)
-	other=$(submit --ntasks=1 --nodelist=n1 --mem=500 --time=20 -- "$until_finished")
-	wait_for_state "$other" RUNNING 60
-	wait_for_state "$job" PENDING 10
-	in_cluster n1 test -e "/var/lib/dfrs/images/$job/ready"
+	fill_a_node 150
 	finish "$other"
 	wait_for_state "$job" COMPLETED 120
 	[ "$(restarts "$job")" = Restarts=1 ]
@@ -71,11 +76,7 @@ has_no_image() { in_cluster n1 sh -c '! test -e "/var/lib/dfrs/images/$0"' "$1";
 
 @test "image of a job that is cancelled while it waits is removed" {
 	local job other
-	job=$(submit_carriable 150 --nodelist=n1 --mem=800 --time=20)
-	other=$(submit --ntasks=1 --nodelist=n1 --mem=500 --time=20 -- "$until_finished")
-	wait_for_state "$other" RUNNING 60
-	wait_for_state "$job" PENDING 10
-	in_cluster n1 test -e "/var/lib/dfrs/images/$job/ready"
+	fill_a_node 150
 	controller scancel "$job"
 	wait_for_state "$job" CANCELLED 20
 	wait_until 30 has_no_image "$job"

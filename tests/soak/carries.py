@@ -27,8 +27,10 @@ class Carries(Watcher):
         self.waiting = max(self.waiting, len(self.images()))
 
     def images(self):
-        code, listed = self.site.attempt("n1", "ls", IMAGES)
-        return [name for name in listed.split() if name.isdecimal()] if code == 0 else [f"{IMAGES}: {listed}"]
+        # Those that a job is still to go on from.
+        script = 'cd "$0" && for job in [0-9]*; do ! [ -d "$job" ] || [ -e "$job/restored" ] || echo "$job"; done'
+        code, listed = self.site.attempt("n1", "sh", "-c", script, IMAGES)
+        return listed.split() if code == 0 else [f"{IMAGES}: {listed}"]
 
     def count(self, text):
         """Lines of dfrsd's logs with this text."""

@@ -1,7 +1,7 @@
 //! Facts that the controller can query without a protocol of ours: names beside the socket.
 //!
 //! Slurm's fan-out reports the nodes on which the address that it was given did not exist. A fact
-//! is therefore a symbolic link to the daemon's socket: a message to `parked_bytes.17.sock` reaches
+//! is therefore a symbolic link to the daemon's socket: a message to `parked.17.sock` reaches
 //! exactly the nodes on which job 17 is parked, and one to `need.17.3.sock` those on which three
 //! eighths of what it requested are enough for it. Plain files are the daemon's own notes for a
 //! successor after a crash: `frozen.17` that it froze the job, and may undo that; `limit.17` that
@@ -24,6 +24,33 @@ const SWAP: &str = "swap.sock";
 const LESS_SWAP: &str = "swap-less.sock";
 const MORE: &str = "needs-more.sock";
 const LESS: &str = "needs-less.sock";
+
+/// What is published of a job by one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JobFact {
+    /// It is parked here.
+    Parked,
+    /// It keeps its memory in RAM itself, or can have no image.
+    Stuck,
+    /// It can be carried.
+    Carriable,
+    /// Its image is complete; the job is stopped.
+    Imaged,
+    /// There is no image of it, as was ordered.
+    Void,
+}
+
+impl JobFact {
+    const fn stem(self) -> &'static str {
+        match self {
+            JobFact::Parked => "parked",
+            JobFact::Stuck => "stuck",
+            JobFact::Carriable => "carry",
+            JobFact::Imaged => "imaged",
+            JobFact::Void => "void",
+        }
+    }
+}
 
 /// What was done to a job's memory limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,49 +82,13 @@ impl FactsDirectory {
         Ok(facts)
     }
 
-    /// Publishes whether job `id` is parked here.
+    /// Publishes whether something holds of job `id`.
     ///
     /// # Errors
     ///
     /// If the link cannot be made or removed.
-    pub fn set_parked(&self, id: u32, parked: bool) -> io::Result<()> {
-        self.set_link(&format!("parked.{id}.sock"), parked)
-    }
-
-    /// Publishes whether the image of job `id`, which is stopped here, is complete.
-    ///
-    /// # Errors
-    ///
-    /// If the link cannot be made or removed.
-    pub fn set_imaged(&self, id: u32, is_complete: bool) -> io::Result<()> {
-        self.set_link(&format!("imaged.{id}.sock"), is_complete)
-    }
-
-    /// Publishes that there is no image of job `id`, as was ordered, or no longer so.
-    ///
-    /// # Errors
-    ///
-    /// If the link cannot be made or removed.
-    pub fn set_void(&self, id: u32, is_void: bool) -> io::Result<()> {
-        self.set_link(&format!("void.{id}.sock"), is_void)
-    }
-
-    /// Publishes whether it is job `id` itself that keeps its memory in RAM.
-    ///
-    /// # Errors
-    ///
-    /// If the link cannot be made or removed.
-    pub fn set_stuck(&self, id: u32, stuck: bool) -> io::Result<()> {
-        self.set_link(&format!("stuck.{id}.sock"), stuck)
-    }
-
-    /// Publishes whether job `id` can be carried.
-    ///
-    /// # Errors
-    ///
-    /// If the link cannot be made or removed.
-    pub fn set_carriable(&self, id: u32, can_be: bool) -> io::Result<()> {
-        self.set_link(&format!("carry.{id}.sock"), can_be)
+    pub fn set_of_job(&self, id: u32, fact: JobFact, holds: bool) -> io::Result<()> {
+        self.set_link(&format!("{}.{id}.sock", fact.stem()), holds)
     }
 
     /// Publishes whether jobs can be parked here.
@@ -296,12 +287,12 @@ mod tests {
         let facts = FactsDirectory::new(scratch.path()).unwrap();
         let reaches = |name: &str| UnixStream::connect(scratch.path().join(name)).is_ok();
         assert!(!reaches("parked.17.sock"));
-        facts.set_parked(17, true).unwrap();
-        facts.set_parked(17, true).unwrap();
+        facts.set_of_job(17, JobFact::Parked, true).unwrap();
+        facts.set_of_job(17, JobFact::Parked, true).unwrap();
         facts.set_swap(true).unwrap();
         assert!(reaches("parked.17.sock") && reaches("swap.sock") && !reaches("parked.1.sock"));
-        facts.set_parked(17, false).unwrap();
-        facts.set_parked(17, false).unwrap();
+        facts.set_of_job(17, JobFact::Parked, false).unwrap();
+        facts.set_of_job(17, JobFact::Parked, false).unwrap();
         assert!(!reaches("parked.17.sock"));
     }
 
@@ -349,13 +340,13 @@ mod tests {
     fn stale_links_are_removed_and_notes_are_kept() {
         let scratch = Scratch::new();
         let facts = FactsDirectory::new(scratch.path()).unwrap();
-        facts.set_parked(17, true).unwrap();
+        facts.set_of_job(17, JobFact::Parked, true).unwrap();
         facts.set_swap(true).unwrap();
         facts.set_swap_eighths(None, Some(3)).unwrap();
         facts.set_need(17, Need::WHOLE, Need::LEAST).unwrap();
         facts.set_need_changes(true, true).unwrap();
         facts.set_frozen(17, true).unwrap();
-        facts.set_stuck(18, true).unwrap();
+        facts.set_of_job(18, JobFact::Stuck, true).unwrap();
         let note = LimitNote {
             running_bytes: 100,
             parked_bytes: Some(10),

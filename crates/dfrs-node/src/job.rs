@@ -7,7 +7,7 @@ use dfrs_core::Need;
 use dfrs_proto::message::{JobOrder, Share};
 
 use crate::cgroup::{Freezer, JobDirectory};
-use crate::facts::LimitNote;
+use crate::facts::{JobFact, LimitNote};
 use crate::log;
 use crate::measure::Meter;
 use crate::needs::NeedMeter;
@@ -54,18 +54,12 @@ pub struct NodeJob {
     pub image: JobImage,
     /// An image of this run of it has failed.
     pub has_failed_image: bool,
-    /// An image of before this run was looked for, and removed.
-    pub is_image_checked: bool,
-    /// It is published that its image is complete.
-    pub reported_imaged: bool,
-    /// It is published that there is no image of it, as was ordered.
-    pub reported_void: bool,
+    /// What is published of it.
+    pub published: BTreeSet<JobFact>,
     /// An inspection is under way.
     pub is_inspected: bool,
     /// Why it could not be carried when it was inspected last; empty: it could.
     pub obstacles: String,
-    /// It is published that it can be carried.
-    pub reported_carriable: bool,
     /// Not before this it is inspected, or its image released.
     pub image_due: Duration,
     /// How often it was inspected in this run.
@@ -96,8 +90,6 @@ pub struct NodeJob {
     pub bytes_when_frozen: Option<u64>,
     /// What was done to its memory limit, and is to be given back.
     pub limit: Option<LimitNote>,
-    /// It is published that the job itself keeps its memory in RAM.
-    pub reported_stuck: bool,
     /// Since when there are processes of its user in none of its steps, while it shall be frozen.
     pub outside_since: Option<Duration>,
     /// The reclaim under way.
@@ -197,12 +189,9 @@ impl NodeJob {
             image_is_void: false,
             image: JobImage::None,
             has_failed_image: false,
-            is_image_checked: false,
-            reported_imaged: false,
-            reported_void: false,
+            published: BTreeSet::new(),
             is_inspected: false,
             obstacles: String::new(),
-            reported_carriable: false,
             image_due: Duration::ZERO,
             inspections: 0,
             was_named: false,
@@ -218,7 +207,6 @@ impl NodeJob {
             parking: Parking::Running,
             bytes_when_frozen: None,
             limit: None,
-            reported_stuck: false,
             outside_since: None,
             reclaim: None,
             meter: None,

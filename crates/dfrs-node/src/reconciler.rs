@@ -29,7 +29,7 @@ use crate::cgroup::process::ProcessTable;
 use crate::cgroup::{
     CgroupDriver, CgroupError, CpuUse, Freezer, JobDirectory, MemoryUse, StepDirectory,
 };
-use crate::facts::FactsDirectory;
+use crate::facts::{FactsDirectory, JobFact};
 use crate::job::{FreezeStep, FrozenBy, NodeJob};
 use crate::log::{self, ActiveWarnings};
 use crate::measure::{MeasurementFile, Meter, Setting};
@@ -89,6 +89,8 @@ pub struct Reconciler {
     reclaimer: Box<dyn Reclaimer>,
     /// Carries jobs; none: this node does not.
     images: Option<Box<dyn CarryWorker>>,
+    /// When an image is removed that a job may have gone on from.
+    restored_images: BTreeMap<u32, Duration>,
     measurements: MeasurementFile,
     warnings: ActiveWarnings,
     jobs: BTreeMap<u32, NodeJob>,
@@ -138,6 +140,7 @@ impl Reconciler {
             facts,
             reclaimer,
             images: None,
+            restored_images: BTreeMap::new(),
             measurements,
             warnings: ActiveWarnings::default(),
             jobs: BTreeMap::new(),
@@ -194,6 +197,7 @@ impl Reconciler {
             self.note_reclaim(outcome, now);
         }
         self.note_carried(now);
+        self.remove_restored_images(now);
         // Taken out, so that a job and the rest can be changed side by side.
         let mut jobs = std::mem::take(&mut self.jobs);
         for job in jobs.values_mut() {
@@ -279,7 +283,8 @@ impl Reconciler {
             cap_cores: cap.map(Quota::cores),
             present: directory.is_some(),
             frozen: job.frozen,
-            parked: job.reported_imaged || (job.parking == Parking::Parked && !job.ended),
+            parked: job.published.contains(&JobFact::Imaged)
+                || (job.parking == Parking::Parked && !job.ended),
             cpu_seconds: cpu.used_seconds,
             throttled_seconds: cpu.throttled_seconds,
             resident_bytes: memory.resident_bytes,
@@ -368,10 +373,10 @@ impl Reconciler {
     fn serve_absent(&mut self, job: &mut NodeJob, now: Now) {
         if !job.frozen && !job.ended {
             self.unpark(job);
-            self.report_void(job, false);
+            self.publish(job, JobFact::Void, false);
             return;
         }
-        let is_image_left = job.image_is_void && !job.reported_void;
+        let is_image_left = job.image_is_void && !job.published.contains(&JobFact::Void);
         let is_done = job.parking == Parking::Parked && !is_image_left;
         let is_due = |looked| now.monotonic.saturating_sub(looked) >= ABSENCE_INTERVAL;
         let is_due = job.checked_at.is_none_or(is_due);
@@ -389,13 +394,30 @@ impl Reconciler {
         if job.parking == Parking::Parked {
             return;
         }
-        let link = self.facts.set_parked(job.id, true);
+        let link = self.facts.set_of_job(job.id, JobFact::Parked, true);
         if self.warnings.check(job.subject("link"), link).is_some() {
             let what = if job.ended { "has ended" } else { "is parked" };
             let job_id = log::job(job.id);
             log::line(format_args!("{job_id} {what}: nothing of it is here"));
             job.parking = Parking::Parked;
         }
+    }
+
+    /// Publishes whether something holds of the job, unless that is published already. Returns
+    /// whether what is published is so.
+    fn publish(&mut self, job: &mut NodeJob, fact: JobFact, holds: bool) -> bool {
+        if job.published.contains(&fact) == holds {
+            return true;
+        }
+        let link = self.facts.set_of_job(job.id, fact, holds);
+        let is_done = self.warnings.check(job.subject("link"), link).is_some();
+        if is_done {
+            match holds {
+                true => job.published.insert(fact),
+                false => job.published.remove(&fact),
+            };
+        }
+        is_done
     }
 
     /// Whether a second check confirms it, and could know.

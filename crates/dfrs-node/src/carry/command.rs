@@ -142,7 +142,8 @@ pub fn run(command: &CarryCommand) -> Result<(), String> {
             let criu = Criu::new(&criu.criu)?;
             let node = node.clone().unwrap_or_else(crate::options::short_host_name);
             let tree = JobTree::find(job.job)?;
-            let dumped = super::dump(&tree, &images, &criu, &policy.policy(), &node)?;
+            let dumped = super::dump(&tree, &images, &criu, &policy.policy(), &node)
+                .map_err(|failure| failure.text)?;
             let mended = dumped.mended.len();
             let size = dumped.bytes.div_ceil(1 << 20);
             println!(

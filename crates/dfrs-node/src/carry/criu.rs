@@ -314,10 +314,8 @@ fn criu_processes(nsenter: u32, deed: Deed) -> Result<BTreeSet<u32>, String> {
 /// Ends all processes below an init, first those that are traced: criu's end would let them go on.
 fn end_all(init: &HeldProcess) {
     let inside = tree::inside(init).unwrap_or_default();
-    let is_traced = |process: &u32| {
-        let status = ProcessStatus::read(*process);
-        status.is_some_and(|status| status.field("TracerPid") != "0")
-    };
+    let is_traced =
+        |process: &u32| ProcessStatus::read(*process).is_some_and(|status| status.is_traced());
     let (traced, others): (Vec<u32>, Vec<u32>) = inside.into_iter().partition(is_traced);
     for process in traced.into_iter().chain(others) {
         // What is gone need not end.

@@ -28,29 +28,45 @@ pub struct Dumped {
     pub mended: Vec<&'static str>,
 }
 
+/// Why something was not done with a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarryFailure {
+    /// One line.
+    pub text: String,
+    /// The job does not go on: it has to be released.
+    pub is_stopped: bool,
+}
+
+impl From<String> for CarryFailure {
+    fn from(text: String) -> Self {
+        CarryFailure {
+            text,
+            is_stopped: false,
+        }
+    }
+}
+
 /// Inspects a job and dumps it. Its processes stay stopped and the image is the job from then on:
 /// Slurm has to requeue it now, or [`super::release()`] lets it go on here.
 ///
 /// # Errors
 ///
-/// If it cannot be carried, or that failed: it goes on then, and there is no image. One line.
+/// If it cannot be carried, or that failed: it goes on then, if that can be, and there is no image.
 pub fn dump(
     tree: &JobTree,
     images: &Images,
     criu: &Criu,
     policy: &SitePolicy,
     node: &str,
-) -> Result<Dumped, String> {
+) -> Result<Dumped, CarryFailure> {
     let named = |text: String| format!("{}: {text}", log::job(tree.job));
     let inspection = inspect(tree, policy)?;
     if !inspection.obstacles.is_empty() {
-        return Err(named(format!(
-            "it cannot be carried: {}",
-            inspection.reasons()
-        )));
+        let reasons = inspection.reasons();
+        return Err(named(format!("it cannot be carried: {reasons}")).into());
     }
     images.check_room(inspection.image_bytes()).map_err(named)?;
-    let image = images.begin(tree.job)?;
+    let image = images.begin(tree.job, tree.restarts)?;
     let stopped = stopped_processes(tree)?;
     tree.monitor
         .send(HOLD)
@@ -89,8 +105,11 @@ pub fn dump(
         // An image that could be seen already must not be restored beside it.
         let removed = images.remove(tree.job);
         match removed.and_then(|()| let_go_on(tree, &stopped)) {
-            Ok(()) => error,
-            Err(second) => format!("{error}, but not yet: {second}; then `dfrsd release`"),
+            Ok(()) => error.into(),
+            Err(second) => CarryFailure {
+                text: format!("{error}, but not yet: {second}; then `dfrsd release`"),
+                is_stopped: true,
+            },
         }
     })
 }
@@ -127,10 +146,8 @@ pub fn release_monitor(monitor: &HeldProcess) -> Result<(), String> {
 ///
 /// If one still is after a while; one line.
 pub fn wait_for_criu(tree: &JobTree) -> Result<(), String> {
-    let is_traced = |process: &u32| {
-        let status = ProcessStatus::read(*process);
-        status.is_some_and(|status| status.field("TracerPid") != "0")
-    };
+    let is_traced =
+        |process: &u32| ProcessStatus::read(*process).is_some_and(|status| status.is_traced());
     let begun = Instant::now();
     while let Some(process) = tree.inside()?.iter().find(|process| is_traced(process)) {
         if begun.elapsed() >= TRACER_TIMEOUT {

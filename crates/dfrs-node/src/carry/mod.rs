@@ -26,8 +26,8 @@ mod worker;
 
 pub use command::{CarryCommand, run};
 pub use criu::{Criu, PROGRAM as CRIU};
-pub use dump::{Dumped, dump};
-pub use image::Images;
+pub use dump::{CarryFailure, Dumped, dump};
+pub use image::{Images, KEPT_AFTER_RESTORE};
 pub use inspect::{Inspection, Obstacle, SitePolicy, inspect};
 pub use release::{release, release_job};
 pub use restore::{NewStart, restore};

@@ -131,6 +131,11 @@ impl ProcessStatus {
         self.numbers("NSpid").last().copied()
     }
 
+    /// Whether another process traces it, as criu does.
+    pub fn is_traced(&self) -> bool {
+        self.field("TracerPid") != "0"
+    }
+
     /// Its state's character, as `R`, `S`, `D`, `T` or `Z`.
     pub fn state(&self) -> char {
         self.field("State").chars().next().unwrap_or('?')

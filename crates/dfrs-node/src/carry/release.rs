@@ -18,7 +18,7 @@ pub fn release_job(job: u32, images: &Images) -> Result<(), String> {
         Err(error) => error,
     };
     let monitor = tree::lone_monitor(job).ok_or(error)?;
-    images.remove(job)?;
+    images.take_back(job, tree::restarts_of(&monitor)?)?;
     release_monitor(&monitor)
 }
 
@@ -27,10 +27,11 @@ pub fn release_job(job: u32, images: &Images) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// If the image cannot be removed (then nothing was continued), or a process cannot be reached.
+/// If the image cannot be taken back, as when the job has gone on from it elsewhere (then nothing
+/// was continued), or a process cannot be reached.
 pub fn release(tree: &JobTree, images: &Images) -> Result<(), String> {
     // A criu whose dfrsd was killed still writes.
     wait_for_criu(tree)?;
-    images.remove(tree.job)?;
+    images.take_back(tree.job, tree.restarts)?;
     let_go_on(tree, &BTreeSet::new())
 }

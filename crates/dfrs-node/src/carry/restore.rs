@@ -37,7 +37,7 @@ pub struct NewStart {
 }
 
 /// Restores the job's image below the new init. What is restored goes on only if it has what was
-/// dumped, and nothing else, and when the init has taken it over; then the image is removed.
+/// dumped, and nothing else, and when the init has taken it over. The image is marked for restored.
 ///
 /// # Errors
 ///
@@ -77,6 +77,7 @@ pub fn restore(start: &NewStart, images: &Images, criu: &Criu) -> Result<(), Str
     let mut look = |own: &BTreeSet<u32>| {
         compare(manifest, &monitor, &init, own)?;
         wait_for_init(&init)?;
+        image.begin_restored(start.restarts)?;
         let_go = true;
         Ok(())
     };
@@ -88,7 +89,7 @@ pub fn restore(start: &NewStart, images: &Images, criu: &Criu) -> Result<(), Str
         return Err(named(restored.err().unwrap_or_else(nothing)));
     }
     // The job runs: nothing that fails now may be taken for a failed restore.
-    let failed = [restored.err(), image.remove().err()];
+    let failed = [restored.err(), image.end_restored().err()];
     for error in failed.into_iter().flatten() {
         println!("{}", named(format!("it goes on here; {error}")));
     }

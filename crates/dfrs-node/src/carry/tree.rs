@@ -46,8 +46,7 @@ pub struct JobTree {
     pub job: u32,
     /// The job's user.
     pub uid: u32,
-    /// How often the job was requeued, as far as its environment says: what was carried keeps its
-    /// old one, so this may be less than what Slurm knows, and is never more.
+    /// How often the job was requeued before this run.
     pub restarts: u32,
     /// The task that Slurm knows.
     pub monitor: HeldProcess,
@@ -90,7 +89,7 @@ impl JobTree {
         Ok(JobTree {
             job,
             uid,
-            restarts: restarts_below(root, &processes),
+            restarts: restarts_of(&monitor).map_err(|error| named(&error))?,
             monitor,
             init,
             namespaces,
@@ -260,12 +259,22 @@ fn children(process: u32, processes: &[u32]) -> impl Iterator<Item = u32> {
     })
 }
 
-fn restarts_below(root: u32, processes: &[u32]) -> u32 {
-    let counts = children(root, processes).filter_map(|process| {
-        let environment = procfs::text(process, "environ").ok()?;
-        variable(&environment, "SLURM_RESTART_COUNT")?.parse().ok()
-    });
-    counts.max().unwrap_or(0)
+/// How often the job had been requeued when this monitor was started, which says it on its command
+/// line (`carrier/carrier.c`): `dfrs-carrier monitor INIT_PID FD RESTARTS`.
+///
+/// # Errors
+///
+/// If it does not; a part of a line.
+pub fn restarts_of(monitor: &HeldProcess) -> Result<u32, String> {
+    let line = procfs::text(monitor, "cmdline").unwrap_or_default();
+    let number = line.split('\0').nth(4).and_then(|word| word.parse().ok());
+    number.ok_or_else(|| {
+        format!(
+            "process {}: how often the job was requeued is not on its command line; was \
+             dfrs-carrier replaced since?",
+            monitor.number()
+        )
+    })
 }
 
 /// A variable in the text of `/proc/PID/environ`.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use super::dump::CarryFailure;
 use super::{Criu, Images, JobTree, SitePolicy, dump, inspect, release, release_job};
 
 /// What is to be done with a job that runs here.
@@ -17,15 +18,17 @@ pub enum CarryTask {
     Dump,
     /// Let it go on here, without its image.
     Release,
-    /// Remove the image of before this run, or of a job that is over.
+    /// Remove its image, whatever it is.
     Discard,
+    /// Remove the image from which it has gone on, if that was long ago.
+    RemoveRestored,
 }
 
 /// A task of one job.
 pub type CarryRequest = (u32, CarryTask);
 
-/// A task that was done, or why it was not, in a line.
-pub type CarryOutcome = (CarryRequest, Result<(), String>);
+/// A task that was done, or why it was not.
+pub type CarryOutcome = (CarryRequest, Result<(), CarryFailure>);
 
 /// Carries out requests.
 pub trait CarryWorker: Send {
@@ -84,7 +87,10 @@ impl CarryWorker for CarryThreads {
     fn request(&mut self, request: CarryRequest) {
         let thread = match request.1 {
             CarryTask::Inspect => &self.inspections,
-            CarryTask::Dump | CarryTask::Release | CarryTask::Discard => &self.images,
+            CarryTask::Dump
+            | CarryTask::Release
+            | CarryTask::Discard
+            | CarryTask::RemoveRestored => &self.images,
         };
         // Its thread only ends with us.
         let _ = thread.send(request);
@@ -96,21 +102,25 @@ impl CarryWorker for CarryThreads {
 }
 
 impl ImageSettings {
-    fn perform(&self, (job, task): CarryRequest) -> Result<(), String> {
+    fn perform(&self, (job, task): CarryRequest) -> Result<(), CarryFailure> {
         let policy = SitePolicy::new(&[], &[]);
         let find = || JobTree::find(job);
         let images = || Images::open(&self.directory, self.quota_bytes);
         match task {
             CarryTask::Inspect => {
-                let inspection = inspect(&find()?, &policy)?;
+                let tree = find()?;
+                images()?.confirm_restored(job, tree.restarts)?;
+                let inspection = inspect(&tree, &policy)?;
                 match inspection.obstacles.is_empty() {
                     true => Ok(()),
-                    false => Err(inspection.reasons()),
+                    false => Err(inspection.reasons().into()),
                 }
             }
             CarryTask::Dump => {
                 let (tree, images) = (find()?, images()?);
-                if images.ready(job)?.is_some() {
+                if let Some(image) = images.ready(job)?
+                    && image.manifest().restarts == tree.restarts
+                {
                     return Ok(());
                 }
                 if images.path(job).exists() {
@@ -119,8 +129,9 @@ impl ImageSettings {
                 let criu = Criu::new(&self.criu)?;
                 dump(&tree, &images, &criu, &policy, &self.node).map(|_| ())
             }
-            CarryTask::Release => release_job(job, &images()?),
-            CarryTask::Discard => images()?.remove(job),
+            CarryTask::Release => Ok(release_job(job, &images()?)?),
+            CarryTask::Discard => Ok(images()?.remove(job)?),
+            CarryTask::RemoveRestored => Ok(images()?.remove_restored(job)?),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Jobs that are carried: whether they can be, and their images.
 
 use super::*;
-use crate::carry::{CarryOutcome, CarryTask};
+use crate::carry::{CarryFailure, CarryOutcome, CarryTask, KEPT_AFTER_RESTORE};
 use crate::job::JobImage;
 
 /// How often a job is inspected that may be carried, at last.
@@ -16,16 +16,17 @@ impl Reconciler {
         if self.images.is_none() {
             // In swap it would count as an image, and be requeued.
             if job.wants_image() {
-                self.report_stuck(job, true);
+                self.publish(job, JobFact::Stuck, true);
             }
             return job.wants_image();
         }
-        self.report_void(job, false);
+        self.publish(job, JobFact::Void, false);
         match (job.wants_image(), job.image) {
             (false, JobImage::None) => {
                 self.inspect_when_due(job, now);
                 return false;
             }
+            (true, JobImage::Left) if job.has_failed_image => self.release_image(job, now),
             (true, JobImage::None | JobImage::Left) => {
                 let note = self.facts.set_image_note(job.id, true);
                 // Without a note a successor would leave it stopped.
@@ -40,14 +41,15 @@ impl Reconciler {
                 return job.wants_image();
             }
             (true, JobImage::Complete) => self.publish_image(job),
-            (true, JobImage::Failed) => self.report_stuck(job, true),
+            (true, JobImage::Failed) => {
+                self.publish(job, JobFact::Stuck, true);
+            }
             (_, JobImage::Writing | JobImage::Releasing) => {}
             (false, JobImage::Complete | JobImage::Left) if job.keeps_image() => {}
             (false, JobImage::Complete | JobImage::Left) => self.release_image(job, now),
             (false, JobImage::Failed) => {
-                self.report_stuck(job, false);
-                // Mostly it runs, and then that does nothing: but it may be stopped.
-                job.image = JobImage::Left;
+                self.publish(job, JobFact::Stuck, false);
+                self.forget_image(job);
             }
         }
         true
@@ -55,25 +57,14 @@ impl Reconciler {
 
     /// The image is complete: the job may be taken elsewhere.
     fn publish_image(&mut self, job: &mut NodeJob) {
-        if !job.reported_imaged && self.report_imaged(job, true) {
+        if !job.published.contains(&JobFact::Imaged) && self.publish(job, JobFact::Imaged, true) {
             log::line(format_args!("{}: its image is complete", log::job(job.id)));
         }
     }
 
-    /// Returns whether it is published.
-    fn report_imaged(&mut self, job: &mut NodeJob, is_complete: bool) -> bool {
-        if job.reported_imaged != is_complete {
-            let link = self.facts.set_imaged(job.id, is_complete);
-            if self.warnings.check(job.subject("link"), link).is_some() {
-                job.reported_imaged = is_complete;
-            }
-        }
-        job.reported_imaged == is_complete
-    }
-
     /// The job is to go on here: the link first, as it is not to be taken elsewhere then.
     fn release_image(&mut self, job: &mut NodeJob, now: Now) {
-        if job.image_due > now.monotonic || !self.report_imaged(job, false) {
+        if job.image_due > now.monotonic || !self.publish(job, JobFact::Imaged, false) {
             return;
         }
         self.request_carry(job, CarryTask::Release);
@@ -83,7 +74,7 @@ impl Reconciler {
     /// A job of which nothing is here is to have no image.
     pub(super) fn discard_image(&mut self, job: &mut NodeJob, now: Now) {
         if job.image == JobImage::Discarded {
-            self.report_void(job, true);
+            self.publish(job, JobFact::Void, true);
         } else if self.images.is_none() {
             let text = "it is to be removed: start dfrsd with --images DIRECTORY";
             self.warnings.note(job.subject("image"), text.to_owned());
@@ -93,20 +84,17 @@ impl Reconciler {
         }
     }
 
-    pub(super) fn report_void(&mut self, job: &mut NodeJob, is_void: bool) {
-        if job.reported_void == is_void {
-            return;
-        }
-        let link = self.facts.set_void(job.id, is_void);
-        if self.warnings.check(job.subject("link"), link).is_some() {
-            job.reported_void = is_void;
-        }
-    }
-
     fn inspect_when_due(&mut self, job: &mut NodeJob, now: Now) {
         if !job.carry {
-            self.report_carriable(job, false);
-        } else if !job.is_inspected && !job.has_failed_image && job.image_due <= now.monotonic {
+            self.publish(job, JobFact::Carriable, false);
+            return;
+        }
+        if job.inspections == 0 {
+            // It may have gone on from an image, which is then removed, even if the job is over.
+            let due = now.monotonic + KEPT_AFTER_RESTORE;
+            self.restored_images.entry(job.id).or_insert(due);
+        }
+        if !job.is_inspected && !job.has_failed_image && job.image_due <= now.monotonic {
             self.request_carry(job, CarryTask::Inspect);
             job.is_inspected = true;
         }
@@ -118,10 +106,30 @@ impl Reconciler {
         }
     }
 
+    /// Has images removed from which jobs that ran here have gone on long ago. O(jobs that have begun
+    /// here since).
+    pub(super) fn remove_restored_images(&mut self, now: Now) {
+        let Some(worker) = &mut self.images else {
+            return;
+        };
+        self.restored_images.retain(|job, due| {
+            let is_due = *due <= now.monotonic;
+            if is_due {
+                worker.request((*job, CarryTask::RemoveRestored));
+            }
+            !is_due
+        });
+    }
+
     /// Takes note of what was done.
     pub(super) fn note_carried(&mut self, now: Now) {
         let outcomes = self.images.as_mut().map(|worker| worker.finished());
         for outcome in outcomes.unwrap_or_default() {
+            if let ((job, CarryTask::RemoveRestored), Err(error)) = &outcome {
+                let job = log::job(*job);
+                let text = &error.text;
+                log::line(format_args!("{job}: its image of before stays: {text}"));
+            }
             // Taken out, so that it and the rest can be changed side by side.
             if let Some(mut job) = self.jobs.remove(&outcome.0.0) {
                 self.note_outcome(&mut job, outcome, now);
@@ -144,9 +152,13 @@ impl Reconciler {
             CarryTask::Dump if job.image == JobImage::Writing => match result {
                 Ok(()) => job.image = JobImage::Complete,
                 Err(error) => {
-                    self.warnings.note(job.subject("image"), error);
-                    (job.image, job.has_failed_image) = (JobImage::Failed, true);
-                    self.report_carriable(job, false);
+                    job.image = match error.is_stopped {
+                        true => JobImage::Left,
+                        false => JobImage::Failed,
+                    };
+                    job.has_failed_image = true;
+                    self.warnings.note(job.subject("image"), error.text);
+                    self.publish(job, JobFact::Carriable, false);
                 }
             },
             CarryTask::Release if job.image == JobImage::Releasing => match result {
@@ -155,10 +167,13 @@ impl Reconciler {
                         "{} goes on without an image",
                         log::job(job.id)
                     ));
-                    self.forget_image(job);
+                    match job.has_failed_image {
+                        true => job.image = JobImage::Failed,
+                        false => self.forget_image(job),
+                    }
                 }
                 Err(error) => {
-                    self.warnings.note(job.subject("image"), error);
+                    self.warnings.note(job.subject("image"), error.text);
                     job.image = JobImage::Left;
                     job.image_due = now.monotonic + RETRY_INTERVAL;
                 }
@@ -173,27 +188,21 @@ impl Reconciler {
                     job.checked_at = None;
                 }
                 Err(error) => {
-                    self.warnings.note(job.subject("image"), error);
+                    self.warnings.note(job.subject("image"), error.text);
                     job.image = JobImage::None;
                     job.image_due = now.monotonic + RETRY_INTERVAL;
                 }
             },
-            // A restore removes its image itself: until it is over it keeps others from that.
-            CarryTask::Discard => {
-                job.is_image_checked = result.is_ok();
-                if job.is_image_checked {
-                    job.image_due = now.monotonic;
-                }
-            }
             // Of a run of the job that is over.
-            CarryTask::Dump | CarryTask::Release => {}
+            CarryTask::Dump | CarryTask::Release | CarryTask::Discard => {}
+            CarryTask::RemoveRestored => {}
         }
     }
 
-    fn note_inspection(&mut self, job: &mut NodeJob, result: Result<(), String>) {
+    fn note_inspection(&mut self, job: &mut NodeJob, result: Result<(), CarryFailure>) {
         let (can_be, why) = match result {
             Ok(()) => (true, String::new()),
-            Err(why) => (false, why),
+            Err(failure) => (false, failure.text),
         };
         // Of what its processes are while they are being made nothing is said.
         if why != job.obstacles && (can_be || job.inspections > 2) {
@@ -204,23 +213,8 @@ impl Reconciler {
             }
             job.obstacles = why;
         }
-        // What runs here is the job, and an image is of before.
-        if can_be && job.carry && job.image == JobImage::None && !job.is_image_checked {
-            self.request_carry(job, CarryTask::Discard);
-        }
-        // An image of before would be taken for that of a dump.
-        let may_be = job.carry && job.is_image_checked && !job.has_failed_image;
-        self.report_carriable(job, can_be && may_be);
-    }
-
-    fn report_carriable(&mut self, job: &mut NodeJob, can_be: bool) {
-        if job.reported_carriable == can_be {
-            return;
-        }
-        let link = self.facts.set_carriable(job.id, can_be);
-        if self.warnings.check(job.subject("link"), link).is_some() {
-            job.reported_carriable = can_be;
-        }
+        let may_be = job.carry && !job.has_failed_image;
+        self.publish(job, JobFact::Carriable, can_be && may_be);
     }
 
     /// There is no image of this run of the job.
@@ -234,11 +228,10 @@ impl Reconciler {
 
     /// The job is no longer here.
     pub(super) fn end_carrying(&mut self, job: &mut NodeJob) {
-        self.report_carriable(job, false);
-        self.report_imaged(job, false);
+        self.publish(job, JobFact::Carriable, false);
+        self.publish(job, JobFact::Imaged, false);
         self.forget_image(job);
         (job.has_failed_image, job.is_inspected) = (false, false);
-        job.is_image_checked = false;
         job.obstacles.clear();
         job.image_due = Duration::ZERO;
         job.inspections = 0;

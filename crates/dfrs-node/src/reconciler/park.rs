@@ -93,7 +93,7 @@ impl Reconciler {
             let removed = self.facts.set_limit_note(job.id, None);
             self.warnings.check(job.subject("note"), removed);
             self.warnings.note(job.subject("parking"), NO_LIMIT);
-            self.report_stuck(job, true);
+            self.publish(job, JobFact::Stuck, true);
             return None;
         };
         let note = LimitNote {
@@ -115,7 +115,7 @@ impl Reconciler {
         self.cancel_reclaim(job);
         job.bytes_when_frozen = None;
         self.forget_parked(job);
-        self.report_stuck(job, false);
+        self.publish(job, JobFact::Stuck, false);
         self.give_limit_back(job);
     }
 
@@ -139,8 +139,10 @@ impl Reconciler {
     pub(super) fn forget_parked(&mut self, job: &mut NodeJob) {
         if std::mem::replace(&mut job.parking, Parking::Running) == Parking::Parked {
             log::line(format_args!("{} is no longer parked", log::job(job.id)));
-            self.warnings
-                .check(job.subject("link"), self.facts.set_parked(job.id, false));
+            self.warnings.check(
+                job.subject("link"),
+                self.facts.set_of_job(job.id, JobFact::Parked, false),
+            );
         }
     }
 
@@ -219,8 +221,8 @@ impl Reconciler {
             true => self.warnings.clear(&job.subject("protection")),
             false => self.warnings.note(job.subject("protection"), NOT_PROTECTED),
         }
-        self.report_stuck(job, false);
-        let link = self.facts.set_parked(job.id, true);
+        self.publish(job, JobFact::Stuck, false);
+        let link = self.facts.set_of_job(job.id, JobFact::Parked, true);
         if self.warnings.check(job.subject("link"), link).is_some() {
             self.warnings.clear(&job.subject("parking"));
             let (was, is) = (
@@ -276,17 +278,7 @@ impl Reconciler {
         self.warnings.note(job.subject("parking"), text);
         if let ParkingRefusal::StaysInRam { resident, .. } = refusal {
             let free = swap::read(&self.settings.swaps).free_bytes;
-            self.report_stuck(job, parking::is_stuck(resident, free));
-        }
-    }
-
-    pub(super) fn report_stuck(&mut self, job: &mut NodeJob, stuck: bool) {
-        if job.reported_stuck == stuck {
-            return;
-        }
-        let result = self.facts.set_stuck(job.id, stuck);
-        if self.warnings.check(job.subject("link"), result).is_some() {
-            job.reported_stuck = stuck;
+            self.publish(job, JobFact::Stuck, parking::is_stuck(resident, free));
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Manifest {
     pub job: u32,
     /// The job's user.
     pub uid: u32,
-    /// How often the job was requeued before it was dumped, as far as its environment says.
+    /// How often the job was requeued before the run that was dumped.
     pub restarts: u32,
     /// The PID of the dumped tree's root in its namespace.
     pub root_pid: u32,

@@ -3,16 +3,20 @@
 //!
 //! An image is the directory `IMAGES/JOB`, root's, mode 0700: criu's files, `manifest.json`, and
 //! last of all `ready`, one line `ROOT_PID UID RESTARTS`. Only with `ready` it is an image; from
-//! then on it is the job. Of the file `IMAGES/lock`, which is never removed, the byte JOB is locked
-//! in a dump or a restore of a job.
+//! then on it is the job, until a start has restored it, which a [mark](mark) says. It stays for a
+//! while: slurmctld may forget that start. Of the file `IMAGES/lock`, which is made when a site sets
+//! the directory up, and which is missing where it is not mounted, the byte JOB is locked in a dump
+//! or a restore of a job.
 
 pub mod manifest;
+mod mark;
 mod room;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
@@ -21,6 +25,7 @@ use nix::libc;
 use crate::cgroup::trust::{is_trusted, is_trusted_down_to};
 use crate::log;
 use manifest::{ImageFile, Manifest, file_names};
+use mark::RestoreMark;
 
 /// Mode of an image's directory.
 const DIRECTORY_MODE: u32 = 0o700;
@@ -42,6 +47,11 @@ pub const RESTORE_LOG: &str = "restore.log";
 pub const OUTPUT: &str = "criu.out";
 /// Files in the directory that are not the image's.
 const NOT_PART: [&str; 5] = [READY, MANIFEST, DUMP_LOG, RESTORE_LOG, OUTPUT];
+/// So long an image stays after it was restored: slurmctld has saved by then that the job runs
+/// (`SAVE_MAX_WAIT` of `slurmctld/state_save.c`, 5 s), or was started again.
+pub const KEPT_AFTER_RESTORE: Duration = Duration::from_secs(600);
+/// So long its mark stays.
+const MARK_KEPT: Duration = Duration::from_secs(86_400);
 
 /// The directory with all images.
 #[derive(Debug, Clone)]
@@ -77,6 +87,10 @@ impl Images {
         let below = directory.strip_prefix("/");
         let below = below.map_err(|_| named("give the whole path of the images"))?;
         match is_trusted_down_to(Path::new("/"), below) {
+            Ok(true) if !directory.join(LOCK).exists() => Err(named(
+                "no file 'lock' is in it: mount it, or, to set it up for the first time, make that \
+                 file once (touch)",
+            )),
             Ok(true) => Ok(Images {
                 directory: directory.to_owned(),
                 quota_bytes,
@@ -93,21 +107,24 @@ impl Images {
         self.directory.join(job.to_string())
     }
 
-    /// Refuses an image that would be larger than what is free, or than the quota leaves.
+    /// Refuses an image that would be larger than what is free, or than the quota leaves. Before
+    /// that, images that were restored long ago are removed.
     ///
     /// # Errors
     ///
     /// How much is missing; one line.
     pub fn check_room(&self, bytes: u64) -> Result<(), String> {
+        self.remove_old();
         room::check(&self.directory, self.quota_bytes, bytes)
     }
 
-    /// Begins an image. What a dump left that was cut off is removed.
+    /// Begins an image of the job's run after so many requeues. What a dump left that was cut off is
+    /// removed, and the image that this run has gone on from.
     ///
     /// # Errors
     ///
     /// If there is an image already, another dump is under way, or the directory cannot be made.
-    pub fn begin(&self, job: u32) -> Result<NewImage, String> {
+    pub fn begin(&self, job: u32, restarts: u32) -> Result<NewImage, String> {
         let path = self.path(job);
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         let lock = self.lock(job)?;
@@ -116,7 +133,8 @@ impl Images {
             other => other.map_err(failed)?,
         }
         check_directory(&path)?;
-        if path.join(READY).exists() {
+        refuse_later(&path, restarts)?;
+        if path.join(READY).exists() && mark::read(&path).map_err(failed)?.is_none() {
             return Err(format!(
                 "{}: there is an image already; `dfrsd release` removes it where the job still runs",
                 path.display()
@@ -130,29 +148,34 @@ impl Images {
         })
     }
 
-    /// The image of a job; none if there is none.
+    /// The image of a job; none if there is none, or the job has gone on from it.
     ///
     /// # Errors
     ///
-    /// If there is one that cannot be trusted or read, or is in use.
+    /// If there is one that cannot be trusted or read, or is in use, or the job may have gone on
+    /// from it.
     pub fn ready(&self, job: u32) -> Result<Option<ReadyImage>, String> {
         let path = self.path(job);
         let named = |text: String| format!("{}: {text}", path.display());
-        let is_there = || match fs::symlink_metadata(path.join(READY)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            other => other
-                .map_err(|error| named(error.to_string()))
-                .map(|_| true),
-        };
-        if !is_there()? {
+        let is_ready = || is_there(&path.join(READY));
+        if !is_ready()? {
             return Ok(None);
         }
         let lock = self.lock(job)?;
         // It may have been removed before it was locked.
-        if !is_there()? {
+        if !is_ready()? {
             return Ok(None);
         }
         check_directory(&path)?;
+        match mark::read(&path).map_err(|error| named(error.to_string()))? {
+            None => {}
+            Some(RestoreMark { is_sure: true, .. }) => return Ok(None),
+            Some(RestoreMark { restarts, .. }) => {
+                return Err(named(format!(
+                    "the start after {restarts} requeues may have gone on from it"
+                )));
+            }
+        }
         let read = |name: &str| {
             let text = fs::read_to_string(path.join(name));
             text.map_err(|error| named(format!("{name}: {error}")))
@@ -179,13 +202,89 @@ impl Images {
     /// If it cannot be removed, or a dump or a restore is under way.
     pub fn remove(&self, job: u32) -> Result<(), String> {
         let path = self.path(job);
-        match fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other.map_err(|error| format!("{}: {error}", path.display()))?,
-        };
+        if !is_there(&path)? {
+            return Ok(());
+        }
         let _lock = self.lock(job)?;
         check_directory(&path)?;
         remove(&path)
+    }
+
+    /// Takes the image back, or what there is of one, for the job's run after so many requeues, which
+    /// is to go on where it is: nothing else can go on from it after that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::remove`]; and if a later run has gone on from it, or made it: what is left of this
+    /// one must not go on then.
+    pub fn take_back(&self, job: u32, restarts: u32) -> Result<(), String> {
+        let path = self.path(job);
+        if !is_there(&path)? {
+            return Ok(());
+        }
+        let _lock = self.lock(job)?;
+        check_directory(&path)?;
+        refuse_later(&path, restarts)?;
+        remove(&path)
+    }
+
+    /// The job's run after so many requeues is here: it has gone on from the image that it was to
+    /// restore.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be noted; one line.
+    pub fn confirm_restored(&self, job: u32, restarts: u32) -> Result<(), String> {
+        let path = self.path(job);
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        let own = RestoreMark {
+            restarts,
+            is_sure: false,
+        };
+        if mark::read(&path).map_err(failed)? != Some(own) {
+            return Ok(());
+        }
+        // Held while it is restored.
+        let _lock = self.lock(job)?;
+        match mark::read(&path).map_err(failed)? == Some(own) {
+            true => mark::end(&path).map_err(failed),
+            false => Ok(()),
+        }
+    }
+
+    /// Removes an image from which the job has gone on, if that was long ago, but for its mark.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed; one line.
+    pub fn remove_restored(&self, job: u32) -> Result<(), String> {
+        let path = self.path(job);
+        let is_old = || mark::age(&path).is_some_and(|age| age >= KEPT_AFTER_RESTORE);
+        if !is_old() {
+            return Ok(());
+        }
+        let _lock = self.lock(job)?;
+        check_directory(&path)?;
+        match is_old() {
+            true => remove_but_marks(&path).map_err(|error| format!("{}: {error}", path.display())),
+            false => Ok(()),
+        }
+    }
+
+    /// What nodes were to remove that have failed since. O(images).
+    fn remove_old(&self) {
+        let entries = fs::read_dir(&self.directory)
+            .into_iter()
+            .flatten()
+            .flatten();
+        let jobs = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        for job in jobs {
+            // What cannot be removed is counted.
+            let _ = match mark::age(&self.path(job)) {
+                Some(age) if age >= MARK_KEPT => self.remove(job),
+                _ => self.remove_restored(job),
+            };
+        }
     }
 
     /// Locks a job's image until what is returned is dropped.
@@ -195,9 +294,6 @@ impl Images {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(FILE_MODE)
             .open(self.directory.join(LOCK))
             .map_err(failed)?;
         let byte = libc::flock {
@@ -296,16 +392,24 @@ impl ReadyImage {
             .map_err(named)
     }
 
-    /// Removes it, `ready` first, as the job runs now.
+    /// What was restored is about to go on, in the start after so many requeues: from now on no
+    /// other start does from this image.
     ///
     /// # Errors
     ///
-    /// If it is still ready; one line. What else stays is removed with the next image.
-    pub fn remove(self) -> Result<(), String> {
-        match remove(&self.path) {
-            Err(error) if self.path.join(READY).exists() => Err(error),
-            _ => Ok(()),
-        }
+    /// If that cannot be noted, and what was restored must not go on then; one line.
+    pub fn begin_restored(&self, restarts: u32) -> Result<(), String> {
+        mark::begin(&self.path, restarts)
+            .map_err(|error| format!("{}: {error}", self.path.display()))
+    }
+
+    /// It has gone on.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be noted; one line.
+    pub fn end_restored(self) -> Result<(), String> {
+        mark::end(&self.path).map_err(|error| format!("{}: {error}", self.path.display()))
     }
 }
 
@@ -314,6 +418,32 @@ fn ready_line(manifest: &Manifest) -> String {
         "{} {} {}\n",
         manifest.root_pid, manifest.uid, manifest.restarts
     )
+}
+
+fn is_there(path: &Path) -> Result<bool, String> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => other
+            .map(|_| true)
+            .map_err(|error| format!("{}: {error}", path.display())),
+    }
+}
+
+/// Refuses what is in a directory if it is of later than the job's run after so many requeues.
+fn refuse_later(path: &Path, restarts: u32) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    let restored = mark::read(path).map_err(failed)?.map(|mark| mark.restarts);
+    // One that cannot be read is none that could be restored.
+    let made = fs::read_to_string(path.join(READY)).ok();
+    let made = made.and_then(|line| line.split_whitespace().last()?.parse().ok());
+    match restored.max(made) {
+        Some(later) if later > restarts => Err(format!(
+            "{}: the job went on from it elsewhere after {later} requeues; what is left here is of \
+             before, and must not go on",
+            path.display()
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a directory of an image that is not root's alone.
@@ -327,23 +457,42 @@ fn check_directory(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Removes an image's directory: first `ready`, for good, then the rest.
+/// Removes an image's directory.
 fn remove(path: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: cannot be removed: {error}", path.display());
-    match fs::remove_file(path.join(READY)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        other => other.and_then(|()| sync_directory(path)).map_err(failed)?,
-    }
     remove_files(path).map_err(failed)?;
     fs::remove_dir(path).map_err(failed)
 }
 
-/// Removes the files in a directory. There are no directories in an image.
+/// Removes the files in a directory; last those by which it is known for one that was restored.
 fn remove_files(path: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(path)? {
-        fs::remove_file(entry?.path())?;
+    remove_but_marks(path)?;
+    for name in mark::NAMES {
+        remove_file(&path.join(name))?;
     }
     Ok(())
+}
+
+/// Removes the others: first `ready`, for good. There are no directories in an image.
+fn remove_but_marks(path: &Path) -> io::Result<()> {
+    if remove_file(&path.join(READY))? {
+        sync_directory(path)?;
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if !mark::NAMES.iter().any(|name| entry.file_name() == *name) {
+            remove_file(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it was there.
+fn remove_file(path: &Path) -> io::Result<bool> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => other.map(|()| true),
+    }
 }
 
 /// Writes a file that is there as a whole, and on disk, or not at all.

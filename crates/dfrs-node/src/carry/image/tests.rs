@@ -6,6 +6,7 @@ use crate::scratch::Scratch;
 
 /// Images in a directory of the test's own, which is below a directory for all.
 fn images(scratch: &Scratch) -> Images {
+    fs::write(scratch.path().join("lock"), "").unwrap();
     Images {
         directory: scratch.path().to_owned(),
         quota_bytes: None,
@@ -28,7 +29,7 @@ fn manifest() -> Manifest {
 }
 
 fn sealed(images: &Images) -> Manifest {
-    let image = images.begin(7).unwrap();
+    let image = images.begin(7, 2).unwrap();
     fs::write(image.path().join("core-301.img"), "core").unwrap();
     fs::write(image.path().join("pages-1.img"), "pages").unwrap();
     fs::write(image.path().join(DUMP_LOG), "log").unwrap();
@@ -52,22 +53,77 @@ fn sealed_image_is_ready_with_its_files_and_private() {
     for name in ["ready", "manifest.json", "core-301.img", "pages-1.img"] {
         assert_eq!(mode(&path.join(name)), 0o600, "{name}");
     }
-    assert_eq!(mode(&scratch.path().join("lock")), 0o600);
     let image = images.ready(7).unwrap().unwrap();
     assert_eq!(image.manifest(), &manifest);
     image.check_files().unwrap();
     // What a restore writes does not matter.
     fs::write(path.join(RESTORE_LOG), "log").unwrap();
     image.check_files().unwrap();
-    image.remove().unwrap();
+}
+
+#[test]
+fn restored_image_is_none_and_goes_with_the_next() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    sealed(&images);
+    let image = images.ready(7).unwrap().unwrap();
+    image.begin_restored(3).unwrap();
+    let path = images.path(7);
+    assert_eq!(fs::read_to_string(path.join("restoring")).unwrap(), "3\n");
+    // Its dfrsd is killed.
+    drop(image);
+    let error = images.ready(7).unwrap_err();
+    assert!(error.contains("after 3 requeues may have"), "{error}");
+    images.confirm_restored(7, 4).unwrap();
+    assert!(images.ready(7).is_err());
+    images.confirm_restored(7, 3).unwrap();
+    assert!(images.ready(7).unwrap().is_none());
+    images.confirm_restored(7, 3).unwrap();
+    // It stays for a while.
+    images.remove_restored(7).unwrap();
+    assert!(path.join("pages-1.img").exists());
+    let mark = File::options().write(true).open(path.join("restored"));
+    let long_ago = std::time::SystemTime::now() - KEPT_AFTER_RESTORE;
+    mark.unwrap().set_modified(long_ago).unwrap();
+    images.check_room(0).unwrap();
+    let names = fs::read_dir(&path).unwrap().count();
+    assert_eq!((names, path.join("restored").exists()), (1, true));
+    let mark = File::options().write(true).open(path.join("restored"));
+    mark.unwrap().set_modified(long_ago - MARK_KEPT).unwrap();
+    images.check_room(0).unwrap();
     assert!(!path.exists());
+    drop(images.begin(7, 3).unwrap());
+}
+
+#[test]
+fn run_that_went_on_elsewhere_does_not_go_on() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    // There is nothing: it was never dumped.
+    images.take_back(7, 2).unwrap();
+    sealed(&images);
+    let image = images.ready(7).unwrap().unwrap();
+    image.begin_restored(3).unwrap();
+    let error = images.take_back(7, 2).unwrap_err();
+    assert!(error.contains("under way"), "{error}");
+    image.end_restored().unwrap();
+    let error = images.take_back(7, 2).unwrap_err();
+    assert!(error.contains("after 3 requeues"), "{error}");
+    assert!(images.begin(7, 2).is_err());
+    // The later run has made its own.
+    drop(images.begin(7, 3).unwrap());
+    sealed(&images);
+    assert!(images.take_back(7, 1).is_err());
+    assert!(images.ready(7).unwrap().is_some());
+    images.take_back(7, 2).unwrap();
+    assert!(!images.path(7).exists());
 }
 
 #[test]
 fn image_that_is_not_sealed_goes() {
     let scratch = Scratch::new();
     let images = images(&scratch);
-    let image = images.begin(7).unwrap();
+    let image = images.begin(7, 2).unwrap();
     fs::write(image.path().join("pages-1.img"), "pages").unwrap();
     assert!(images.ready(7).unwrap().is_none());
     drop(image);
@@ -78,7 +134,7 @@ fn image_that_is_not_sealed_goes() {
 fn remains_of_a_dump_that_was_cut_off_go_with_the_next() {
     let scratch = Scratch::new();
     let images = images(&scratch);
-    let mut image = images.begin(7).unwrap();
+    let mut image = images.begin(7, 2).unwrap();
     // Its process ends, and its lock with it.
     image.sealed = true;
     drop(image);
@@ -92,7 +148,7 @@ fn ready_image_is_never_dumped_over() {
     let scratch = Scratch::new();
     let images = images(&scratch);
     sealed(&images);
-    let error = images.begin(7).unwrap_err();
+    let error = images.begin(7, 2).unwrap_err();
     assert!(error.contains("there is an image already"), "{error}");
     assert!(images.ready(7).unwrap().is_some());
     images.remove(7).unwrap();
@@ -111,22 +167,23 @@ fn image_in_use_is_left_alone() {
     }
     image.check_files().unwrap();
     // That of another job is free, and so is this one later.
-    assert!(images.begin(8).is_ok());
-    image.remove().unwrap();
-    assert!(images.begin(7).is_ok());
+    assert!(images.begin(8, 0).is_ok());
+    drop(image);
+    images.remove(7).unwrap();
+    assert!(images.begin(7, 2).is_ok());
 }
 
 #[test]
 fn lock_stays_when_an_image_goes() {
     let scratch = Scratch::new();
     let images = images(&scratch);
-    let image = images.begin(7).unwrap();
+    let image = images.begin(7, 2).unwrap();
     // What removes a directory must not take the lock of what begins there.
-    assert!(images.begin(7).unwrap_err().contains("under way"));
+    assert!(images.begin(7, 2).unwrap_err().contains("under way"));
     fs::remove_dir_all(images.path(7)).unwrap();
-    assert!(images.begin(7).unwrap_err().contains("under way"));
+    assert!(images.begin(7, 2).unwrap_err().contains("under way"));
     drop(image);
-    let again = images.begin(7).unwrap();
+    let again = images.begin(7, 2).unwrap();
     assert!(images.remove(7).unwrap_err().contains("under way"));
     drop(again);
     images.remove(7).unwrap();
@@ -197,14 +254,15 @@ fn directories_of_others_are_refused() {
     let images = images(&scratch);
     fs::create_dir(images.path(7)).unwrap();
     fs::set_permissions(images.path(7), Permissions::from_mode(0o755)).unwrap();
-    assert!(images.begin(7).unwrap_err().contains("mode 0700"));
+    assert!(images.begin(7, 2).unwrap_err().contains("mode 0700"));
     symlink("/", images.path(8)).unwrap();
-    assert!(images.begin(8).is_err() && images.remove(8).is_err());
+    assert!(images.begin(8, 0).is_err() && images.remove(8).is_err());
     for directory in ["images", "/nowhere/images", "/tmp"] {
         assert!(
             Images::open(Path::new(directory), None).is_err(),
             "{directory}"
         );
     }
-    assert!(Images::open(Path::new("/usr"), None).is_ok());
+    let error = Images::open(Path::new("/usr"), None).unwrap_err();
+    assert!(error.contains("no file 'lock'"), "{error}");
 }
