@@ -122,7 +122,7 @@ held_while() {
 	controller scontrol update "jobid=$job" reqnodelist=n2 starttime=now
 	wait_until 20 is_restored "$job" n2
 	controller /opt/cluster/service slurmctld stop
-	controller sh -c "rm -r $state && mv /tmp/slurmctld.before $state"
+	controller sh -c "rm -r $state/* && mv /tmp/slurmctld.before/* $state && rm -r /tmp/slurmctld.before"
 	controller /opt/cluster/service slurmctld start
 	controller scontrol update "jobid=$job" reqnodelist=n3 starttime=now
 	wait_for_state "$job" SPECIAL_EXIT 60
