@@ -130,5 +130,5 @@ held_while() {
 	[ "$(output "$job" | grep -c '^begin')" = 1 ]
 	in_cluster n3 test -e "$images/$job/ready"
 	in_cluster n3 dfrsd release --job "$job" --images $images --discard
-	! in_cluster n3 test -e "$images/$job"
+	[ -z "$(in_cluster n3 find $images -name "$job")" ]
 }

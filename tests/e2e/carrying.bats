@@ -42,13 +42,14 @@ counts_to() {
 
 has_no_image() { in_cluster n1 sh -c '! test -e "/var/lib/dfrs/images/$0/ready" || test -e "/var/lib/dfrs/images/$0/restored"' "$1"; }
 
-# fill_a_node COUNT: $job, which counts to that, waits with its image, as $other needs its memory until it is finished.
+# fill_a_node COUNT: $imaged_job, which counts to that, waits with its image, as $filling_job needs its memory until it
+# is finished.
 fill_a_node() {
-	job=$(submit_carriable "$1" --nodelist=n1 --mem=800 --time=20)
-	other=$(submit --ntasks=1 --nodelist=n1 --mem=500 --time=20 -- "$until_finished")
-	wait_for_state "$other" RUNNING 60
-	wait_for_state "$job" PENDING 10
-	in_cluster n1 test -e "/var/lib/dfrs/images/$job/ready"
+	imaged_job=$(submit_carriable "$1" --nodelist=n1 --mem=800 --time=20)
+	filling_job=$(submit --ntasks=1 --nodelist=n1 --mem=500 --time=20 -- "$until_finished")
+	wait_for_state "$filling_job" RUNNING 60
+	wait_for_state "$imaged_job" PENDING 10
+	in_cluster n1 test -e "/var/lib/dfrs/images/$imaged_job/ready"
 }
 
 @test "job that can be carried leaves a draining node and goes on elsewhere" {
@@ -65,21 +66,19 @@ fill_a_node() {
 }
 
 @test "job that can be carried makes room by its image, and goes on where there is room" {
-	local job other
 	fill_a_node 150
-	finish "$other"
-	wait_for_state "$job" COMPLETED 120
-	[ "$(restarts "$job")" = Restarts=1 ]
-	counts_to "$job" 150
-	wait_until 10 has_no_image "$job"
+	finish "$filling_job"
+	wait_for_state "$imaged_job" COMPLETED 120
+	[ "$(restarts "$imaged_job")" = Restarts=1 ]
+	counts_to "$imaged_job" 150
+	wait_until 10 has_no_image "$imaged_job"
 }
 
 @test "image of a job that is cancelled while it waits is removed" {
-	local job other
 	fill_a_node 150
-	controller scancel "$job"
-	wait_for_state "$job" CANCELLED 20
-	wait_until 30 has_no_image "$job"
-	finish "$other"
-	wait_for_state "$other" COMPLETED 30
+	controller scancel "$imaged_job"
+	wait_for_state "$imaged_job" CANCELLED 20
+	wait_until 30 has_no_image "$imaged_job"
+	finish "$filling_job"
+	wait_for_state "$filling_job" COMPLETED 30
 }
