@@ -79,6 +79,17 @@ is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] &
 	diff <(seq 100) <(output "$job" | sed -n 's/^count //p')
 }
 
+@test "a connection within a job goes on with it in place, and is not in its way later" {
+	local job
+	in_cluster controller -u alice -- sh -c 'echo "$0" >/home/alice/tcp-inside.py' "$(cat "$BATS_TEST_DIRNAME/zoo/tcp-inside.py")"
+	job=$(submit_and_wait '^3 ' -w n1 -- "python3 -u tcp-inside.py")
+	dump "$job" n1
+	[ "$(in_cluster n1 iptables --list-rules | grep -c DROP)" = 0 ]
+	in_cluster n1 dfrsd release --job "$job" --images $images
+	wait_for_state "$job" COMPLETED 60
+	prints "$job" '^a later client: 9801$'
+}
+
 @test "a job that is cancelled after the dump ends at once" {
 	local job
 	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")

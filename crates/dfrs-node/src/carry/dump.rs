@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::connections::RepairedConnections;
 use super::criu::{Criu, ImagePlace};
 use super::held::HeldProcess;
 use super::image::Images;
@@ -89,6 +90,7 @@ pub fn dump(
     };
     let made = criu
         .dump(tree, &place, &mut look)
+        .and_then(|()| RepairedConnections::of(tree)?.open_packet_filter())
         .and_then(|()| mend::mend(image.path()))
         .and_then(|mended| {
             if manifest.processes.is_empty() {
@@ -122,6 +124,9 @@ pub fn dump(
 /// If a process or the monitor cannot be reached; one line.
 pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), String> {
     wait_for_criu(tree)?;
+    let connections = RepairedConnections::of(tree)?;
+    connections.open_packet_filter()?;
+    connections.end_repair()?;
     for process in stopped_processes(tree)?.difference(stopped_before) {
         signals::resume(*process).map_err(|error| format!("process {process}: {error}"))?;
     }

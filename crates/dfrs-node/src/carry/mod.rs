@@ -7,6 +7,7 @@
 
 mod cgroups;
 mod command;
+mod connections;
 mod criu;
 mod dump;
 mod groups;
