@@ -81,7 +81,7 @@ is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] &
 
 @test "a connection within a job goes on with it in place, and is not in its way later" {
 	local job
-	in_cluster controller -u alice -- sh -c 'echo "$0" >/home/alice/tcp-inside.py' "$(cat "$BATS_TEST_DIRNAME/zoo/tcp-inside.py")"
+	in_cluster controller -u alice -- sh -c 'printf %s "$0" >/home/alice/tcp-inside.py' "$(cat "$BATS_TEST_DIRNAME/zoo/tcp-inside.py")"
 	job=$(submit_and_wait '^3 ' -w n1 -- "python3 -u tcp-inside.py")
 	dump "$job" n1
 	[ "$(in_cluster n1 iptables --list-rules | grep -c DROP)" = 0 ]

@@ -53,7 +53,7 @@ takes_over_after() {
 
 # One job parked on n3 with 300 MB, for another that runs until it is cancelled.
 park_one() {
-	park_for "sleep 600" 5 --ntasks=1 --nodelist=n3 --mem=900 -- \
+	park_for "sleep 600" --ntasks=1 --nodelist=n3 --mem=900 -- \
 		"$burn --work 25 --rate $rate --memory 300 --report /home/alice/$BATS_TEST_NUMBER.report"
 	# slurmctld keeps its state every five seconds.
 	sleep 6
