@@ -49,7 +49,6 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
     }
 
     /// The agent, to look at.
-    #[must_use]
     pub fn agent(&self) -> &Agent<S, D> {
         &self.agent
     }

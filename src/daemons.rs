@@ -91,7 +91,6 @@ impl NodeDaemons {
 
 impl NodeDaemons {
     /// How busy they are.
-    #[must_use]
     pub fn traffic(&self) -> Arc<Traffic> {
         Arc::clone(&self.traffic)
     }

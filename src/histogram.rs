@@ -36,26 +36,22 @@ impl Histogram {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
     }
 
     /// The longest, in microseconds.
-    #[must_use]
     pub fn longest_us(&self) -> u64 {
         self.longest_us
     }
 
     /// What so many of a hundred took at most, in microseconds: the upper end of a bucket, or the longest. 0 if
     /// there are none.
-    #[must_use]
     pub fn percentile(&self, percent: u64) -> u64 {
         self.since(&Self::default()).percentile(percent)
     }
 
     /// All of them, and those that were counted since `before`.
-    #[must_use]
     pub fn spread(&self, before: &Self) -> Distribution {
         let filled = (0..BUCKETS).filter(|&index| self.buckets[index] > 0);
         Distribution {

@@ -75,7 +75,6 @@ pub struct JournalGauge(Arc<JournalQueue>);
 
 impl JournalGauge {
     /// For the status file.
-    #[must_use]
     pub fn report(&self) -> status::JournalStatus {
         self.0.report()
     }

@@ -181,13 +181,11 @@ pub struct PluginLife {
 
 impl PluginLife {
     /// Whether there are passes.
-    #[must_use]
     pub fn is_active(&self) -> bool {
         matches!(self.state, PluginState::Watching | PluginState::Scheduling)
     }
 
     /// When it is next attempted to give the cluster back, if it is.
-    #[must_use]
     pub fn attempt_at(&self) -> Option<Time> {
         match &self.state {
             PluginState::GivingBack(restoration) | PluginState::StandingDown(restoration, _) => {
@@ -198,25 +196,21 @@ impl PluginLife {
     }
 
     /// Whether everything is given back that another agent had parked.
-    #[must_use]
     pub fn is_given_back(&self) -> bool {
         self.state == PluginState::GivenBack
     }
 
     /// Whether the breaker is to be reset by itself.
-    #[must_use]
     pub fn is_reset_due(&self, now: Time) -> bool {
         self.reset_at().is_some_and(|at| at <= now)
     }
 
     /// Whether the thread ends.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.state == PluginState::Stopped
     }
 
     /// For the status file.
-    #[must_use]
     pub fn status(&self) -> BreakerStatus {
         let state = match self.state {
             PluginState::Off | PluginState::SettingUp(_) | PluginState::Stopped => {
@@ -246,7 +240,6 @@ impl PluginLife {
     }
 
     /// What becomes of it by this event, and what is to be done first, in this order.
-    #[must_use]
     pub fn after(&self, event: PluginEvent, now: Time) -> (Self, Vec<PluginAction>) {
         let mut next = self.clone();
         let actions = next.on(event, now);

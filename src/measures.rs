@@ -56,7 +56,6 @@ impl LockTimes {
     }
 
     /// A line for each of the two sets.
-    #[must_use]
     pub fn lines(&self) -> [String; 2] {
         let line = |what, holds: &Histogram, waits: &Histogram| {
             format!(

@@ -26,7 +26,6 @@ pub struct Files {
 
 impl Files {
     /// Writes into this directory.
-    #[must_use]
     pub fn new(directory: &Path) -> Self {
         Self {
             directory: directory.to_path_buf(),

@@ -31,7 +31,6 @@ const DISK_TIMEOUT: Duration = Duration::from_secs(1);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Where the file is in Slurm's StateSaveLocation.
-#[must_use]
 pub fn path_in(state_directory: &Path) -> PathBuf {
     state_directory.join(NAME)
 }
@@ -109,7 +108,6 @@ impl StateFile {
 
 impl StateFile {
     /// A way to know how far the disk is behind.
-    #[must_use]
     pub fn gauge(&self) -> StateFileGauge {
         StateFileGauge(Arc::clone(self.writer.queue()))
     }
@@ -120,7 +118,6 @@ pub struct StateFileGauge(Arc<StateHandover>);
 
 impl StateFileGauge {
     /// How far now.
-    #[must_use]
     pub fn lag(&self) -> StateFileStatus {
         self.0.lag()
     }

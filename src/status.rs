@@ -88,7 +88,6 @@ impl Reporter {
     }
 
     /// Whether one is to be written. `happened` grows with everything that a reader may want to know at once.
-    #[must_use]
     pub fn is_due(&self, happened: u64, now: Instant) -> bool {
         let Some(written) = self.written else {
             return true;

@@ -72,7 +72,6 @@ impl Stopwatch {
     }
 
     /// What this pass has computed so far; nothing between passes.
-    #[must_use]
     pub fn computed(&self) -> Duration {
         let began = self.0.borrow().began;
         began.map_or(Duration::ZERO, |(_, computed)| {
@@ -81,13 +80,11 @@ impl Stopwatch {
     }
 
     /// How many passes have ended.
-    #[must_use]
     pub fn passes(&self) -> u64 {
         self.0.borrow().passes
     }
 
     /// What was measured since the start.
-    #[must_use]
     pub fn times(&self) -> PassTimes {
         self.0.borrow().times.clone()
     }

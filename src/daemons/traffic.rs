@@ -27,7 +27,6 @@ impl Traffic {
     }
 
     /// For the status file.
-    #[must_use]
     pub fn report(&self) -> status::MessageCounts {
         let read = |number: &AtomicUsize| {
             u32::try_from(number.load(Ordering::Relaxed)).unwrap_or(u32::MAX)

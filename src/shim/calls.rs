@@ -30,7 +30,6 @@ pub fn log(level: LogLevel, message: &str) {
 }
 
 /// False where no scheduler may run (`slurmctld -c` tests and the like).
-#[must_use]
 pub fn scheduling_enabled() -> bool {
     // SAFETY: reads one flag of slurmctld's.
     unsafe { bindings::dfrs_scheduling_enabled() }
@@ -43,7 +42,6 @@ pub fn accept_hetjobs() {
 }
 
 /// False at start-up, at shutdown and in the backup controller.
-#[must_use]
 pub fn is_primary() -> bool {
     fence_pass();
     // SAFETY: reads flags of slurmctld's.
@@ -81,7 +79,6 @@ pub fn state_directory() -> Result<String, SlurmError> {
 /// # Safety
 ///
 /// `job` points to a job's record, and the caller has slurmctld's job lock.
-#[must_use]
 pub unsafe fn job_withheld(job: *const c_void) -> i32 {
     // SAFETY: as the caller promises.
     unsafe { bindings::dfrs_job_withheld(job) }
@@ -93,7 +90,6 @@ pub unsafe fn job_withheld(job: *const c_void) -> i32 {
 ///
 /// `request` points to a `job_desc_msg_t` and `message` to a pointer that is null or of Slurm's
 /// `xmalloc()`, and the caller has slurmctld's job lock for writing.
-#[must_use]
 pub unsafe fn job_refused(request: *const c_void, message: *mut *mut c_char) -> i32 {
     // SAFETY: as the caller promises.
     unsafe { bindings::dfrs_job_refused(request, message) }
@@ -110,21 +106,18 @@ pub unsafe fn job_ends(job: *mut c_void) {
 }
 
 /// Whether it is known which nodes [`push`] has not reached.
-#[must_use]
 pub fn delivery_known() -> bool {
     // SAFETY: reads nothing but a constant.
     unsafe { bindings::dfrs_delivery_known() }
 }
 
 /// Whether this Slurm's jobs have the field that `JobField::Extra` means.
-#[must_use]
 pub fn has_extra() -> bool {
     // SAFETY: returns what the shim was built for, and touches nothing.
     unsafe { bindings::dfrs_has_extra() }
 }
 
 /// When partitions were last changed in UNIX seconds; takes no lock.
-#[must_use]
 pub fn last_partition_update() -> i64 {
     fence_pass();
     // SAFETY: reads a time of slurmctld's, which is one aligned word.
@@ -133,7 +126,6 @@ pub fn last_partition_update() -> i64 {
 
 /// Puts all jobs back into the queue that were warned since slurmctld started, and have succeeded
 /// since. Returns whether others are likely to end soon. O(jobs that were warned and run).
-#[must_use]
 pub fn jobs_requeue_saved() -> bool {
     fence_pass();
     // SAFETY: takes slurmctld's locks, which this thread does not hold, and needs nothing else.

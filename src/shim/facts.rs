@@ -15,7 +15,6 @@ use super::decode::{part, slice_at};
 
 /// Looks at slurmctld's configuration; from then on snapshots go by this dfrs.conf's partitions with whole
 /// nodes. What nothing is refused for is left as it is by default.
-#[must_use]
 pub fn facts(config: &Config) -> SlurmFacts {
     let whole = comma_separated(&config.whole_node_partitions());
     let starts = config.mode == Mode::Full;

@@ -15,7 +15,6 @@ pub fn observe_locks() {
 }
 
 /// What has been counted since.
-#[must_use]
 pub fn lock_times() -> LockTimes {
     times().clone()
 }

@@ -41,7 +41,6 @@ pub struct Calls {
 
 impl Calls {
     /// Nothing has been seen. Slurm counts the cores of jobs in partitions that are given back.
-    #[must_use]
     pub fn new(config: &Config, given_back: &[String]) -> Self {
         let managed = config.partition_names();
         Self {

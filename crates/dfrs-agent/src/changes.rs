@@ -136,7 +136,6 @@ impl ChangeLog {
     }
 
     /// Whether there is anything that this reader has not read. O(changes since then).
-    #[must_use]
     pub fn has_unread(&self, reader: ChangeReader) -> bool {
         self.unread(reader).next().is_some()
     }

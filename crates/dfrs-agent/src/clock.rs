@@ -12,19 +12,16 @@ pub struct Ahead(i64);
 
 impl Ahead {
     /// The number of seconds.
-    #[must_use]
     pub const fn seconds(self) -> i64 {
         self.0
     }
 
     /// The wall clock's time at this time of DFRS's.
-    #[must_use]
     pub const fn wall(self, time: Time) -> Time {
         Time(time.0.saturating_sub(Span::from_seconds(self.0).0))
     }
 
     /// DFRS's time at this time of the wall clock.
-    #[must_use]
     pub const fn time(self, wall: Time) -> Time {
         Time(wall.0.saturating_add(Span::from_seconds(self.0).0))
     }
@@ -42,7 +39,6 @@ pub struct MonotonicClock {
 impl MonotonicClock {
     /// A clock that goes on where another was so much ahead, and not before what is known to have
     /// happened.
-    #[must_use]
     pub const fn resume(ahead: Ahead, happened: Time) -> Self {
         Self {
             ahead,
@@ -61,14 +57,12 @@ impl MonotonicClock {
     }
 
     /// By how much it was ahead when it was last read.
-    #[must_use]
     pub const fn ahead(&self) -> Ahead {
         self.ahead
     }
 }
 
 /// The next full minute, as UTC: `2026-11-24T22:41Z`.
-#[must_use]
 pub(crate) fn to_the_minute(wall: Time) -> String {
     let minutes = wall.0.saturating_add(MINUTE - 1).div_euclid(MINUTE);
     let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));

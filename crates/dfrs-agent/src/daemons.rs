@@ -39,7 +39,6 @@ pub struct NodeFacts {
 impl NodeFacts {
     /// How many eighths of the swap that is counted on this node parked jobs can have, 0 to 8;
     /// `None`: no job can be parked there.
-    #[must_use]
     pub fn swap_eighths(&self, node: &str) -> Option<u8> {
         let all = self.can_park.contains(node).then_some(EIGHTHS);
         all.map(|all| self.swap.get(node).copied().unwrap_or(all))
@@ -68,7 +67,6 @@ pub struct OrderChanges {
 
 impl OrderChanges {
     /// What makes `after` of `before`. O(nodes + jobs).
-    #[must_use]
     pub fn between(
         before: &BTreeMap<String, NodeOrder>,
         after: &BTreeMap<String, NodeOrder>,

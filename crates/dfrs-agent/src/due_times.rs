@@ -20,7 +20,6 @@ impl DueTimes {
     }
 
     /// When the first job is due.
-    #[must_use]
     pub fn next(&self) -> Option<Time> {
         self.0.first().map(|(at, _)| *at)
     }

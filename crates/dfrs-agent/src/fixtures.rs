@@ -38,7 +38,6 @@ impl Write for FakeJournal {
 
 impl FakeJournal {
     /// What writes it.
-    #[must_use]
     pub fn writer(&self) -> JournalWriter<Box<dyn Write>> {
         JournalWriter::new(Box::new(self.clone()))
     }
@@ -48,7 +47,6 @@ impl FakeJournal {
     /// # Panics
     ///
     /// It is no UTF-8.
-    #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8(self.0.borrow().clone()).expect("UTF-8")
     }
@@ -58,7 +56,6 @@ impl FakeJournal {
     /// # Panics
     ///
     /// It is no journal.
-    #[must_use]
     pub fn events(&self) -> Vec<(usize, JournalEvent)> {
         JournalReader::new(self.0.borrow().as_slice())
             .collect::<Result<_, _>>()
@@ -67,7 +64,6 @@ impl FakeJournal {
 }
 
 /// One step of splitmix64: all bits of the result depend on all bits of `state`.
-#[must_use]
 pub fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -77,7 +73,6 @@ pub fn mix(state: u64) -> u64 {
 
 /// Orders by which these nodes, of four CPUs, are queried about jobs' needs; each job is counted
 /// with so many eighths of the node.
-#[must_use]
 pub fn measuring_orders(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
     let job = |(id, eighths): &(u32, u8)| JobOrder {
         request: Some(Share::ONE),
@@ -100,7 +95,6 @@ pub fn measuring_orders(nodes: &[(&str, &[(u32, u8)])]) -> OrderChanges {
 }
 
 /// A pending batch job of `tasks` one-CPU tasks with 100 MiB each, in partition `dfrs`.
-#[must_use]
 pub fn job(id: u32, tasks: u32) -> ObservedJob {
     ObservedJob {
         id,
@@ -181,7 +175,6 @@ impl ObservedJob {
 impl ObservedNode {
     /// An empty node of so many CPUs, with so many MiB, that takes new work; without devices, and
     /// as slurm.conf has it where it says no more.
-    #[must_use]
     pub fn plain(index: u32, cpus: u32, memory_mib: u64) -> Self {
         Self {
             index,
@@ -201,7 +194,6 @@ impl ObservedNode {
 }
 
 /// `count` nodes n0, n1, … with 4 CPUs and 1000 MiB.
-#[must_use]
 pub fn nodes(count: u32) -> Vec<ObservedNode> {
     let node = |index| ObservedNode::plain(index, 4, 1000);
     (0..count).map(node).collect()
@@ -213,7 +205,6 @@ pub fn nodes(count: u32) -> Vec<ObservedNode> {
 /// # Panics
 ///
 /// Never: the text is a good configuration.
-#[must_use]
 pub fn config() -> Config {
     let text = "Mode=full\nPolicy=GreedyPM*/per/OPT=MIN/MINVT=600\nSwapPerNode=10000\nCheckpointWait=5\n\
                 Partition=dfrs Mobility=park\n";

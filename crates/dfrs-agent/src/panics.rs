@@ -14,7 +14,6 @@ pub fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// The text of a panic.
-#[must_use]
 pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
     literal

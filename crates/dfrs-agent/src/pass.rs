@@ -69,14 +69,12 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Whether there may be something to do.
-    #[must_use]
     pub fn is_due(&self, now: Time) -> bool {
         self.due_at() <= now
     }
 
     /// When there is next something to do, as far as it is known now: Slurm's records may change
     /// before. A time in the past means at once.
-    #[must_use]
     pub fn due_at(&self) -> Time {
         let looked = self.looks.ahead.wall(self.looks.at);
         let changed = self.slurm.last_update() >= looked.whole_seconds();

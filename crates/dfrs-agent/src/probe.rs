@@ -30,7 +30,6 @@ impl PassPart {
     ];
 
     /// One word.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Look => "look",

@@ -54,7 +54,6 @@ enum DfrsCommand {
 }
 
 /// The command line as clap knows it, for manual pages and completions.
-#[must_use]
 pub fn command() -> clap::Command {
     dfrs_lab::usage::with_negative_numbers(DfrsCommand::command())
 }

@@ -41,13 +41,11 @@ impl<'a> Decision<'a> {
     }
 
     /// The cluster that it is about, as it was before.
-    #[must_use]
     pub fn cluster(&self) -> &Cluster {
         self.roster.cluster()
     }
 
     /// How many jobs it was about: all that the roster has. O(1).
-    #[must_use]
     pub fn depth(&self) -> usize {
         self.cluster().jobs.len()
     }
@@ -62,7 +60,6 @@ impl<'a> Decision<'a> {
 
     /// The yield of every job that runs after the changes, ascending by job. O((nodes + runs) log
     /// nodes), as [`crate::yields_of`].
-    #[must_use]
     pub fn yields(&self) -> Vec<(JobId, Yield)> {
         let placed = self.roster.placed(&self.target);
         yields_of_placed(self.policy, self.cluster(), self.now, &placed)
@@ -71,7 +68,6 @@ impl<'a> Decision<'a> {
     /// The changes as actions, each with its reason, in an order that never exceeds a node's
     /// memory; then the yields. Locked jobs and jobs with tasks on a down node are counted in but
     /// not named.
-    #[must_use]
     pub fn plan(&self) -> Plan {
         let mut actions = transition::actions(
             self.policy,
@@ -93,7 +89,6 @@ impl<'a> Decision<'a> {
     /// The jobs that waited before and still do, ascending, and why. Jobs with the same demand are
     /// looked at together. O(nodes log nodes + runs + waiting jobs), and O(distinct spaces of
     /// nodes) for each queue of equal jobs, but O(nodes) for one with rules of its own about nodes.
-    #[must_use]
     pub fn blocked(&self) -> Vec<(JobId, Blocked)> {
         let cluster = self.cluster();
         let deferred = self

@@ -6,7 +6,6 @@ use crate::units::{Amount, Bytes, Cores};
 
 impl Job {
     /// Whether the job's tasks may be on several nodes.
-    #[must_use]
     #[inline]
     pub(crate) fn may_span_nodes(&self) -> bool {
         self.tasks > 1 && self.layout.nodes() > 1
@@ -24,7 +23,6 @@ impl Job {
     }
 
     /// Memory that `tasks` of its tasks require on one node.
-    #[must_use]
     #[inline]
     pub fn memory_on(&self, tasks: u32) -> Bytes {
         if tasks == 0 {
@@ -35,21 +33,18 @@ impl Job {
     }
 
     /// Memory that these tasks of the job require on their node.
-    #[must_use]
     #[inline]
     pub fn memory_of(&self, run: Run) -> Bytes {
         self.memory_on(run.tasks)
     }
 
     /// Sum of the CPU needs of these tasks of the job.
-    #[must_use]
     #[inline]
     pub fn cpu_of(&self, run: Run) -> Cores {
         self.cpu.times(run.tasks)
     }
 
     /// Whether it requires something of a further rigid resource, wherever it is.
-    #[must_use]
     #[inline]
     pub fn requires_devices(&self) -> bool {
         let mut amounts = self.rigid.iter().chain(&self.rigid_per_node);
@@ -85,7 +80,6 @@ impl Job {
     }
 
     /// What these tasks of the job require of a further rigid resource.
-    #[must_use]
     #[inline]
     pub fn rigid_of(&self, run: Run, resource: usize) -> Amount {
         self.rigid_on(run.tasks, resource)

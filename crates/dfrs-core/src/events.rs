@@ -26,7 +26,6 @@ pub struct Events {
 
 impl Events {
     /// Jobs ended.
-    #[must_use]
     pub fn ended() -> Self {
         Self {
             ended: true,
@@ -35,7 +34,6 @@ impl Events {
     }
 
     /// These jobs were submitted, in this order.
-    #[must_use]
     pub fn submitted(jobs: impl IntoIterator<Item = JobId>) -> Self {
         Self {
             submitted: jobs.into_iter().collect(),
@@ -44,7 +42,6 @@ impl Events {
     }
 
     /// Nodes came, went or changed state.
-    #[must_use]
     pub fn nodes_changed() -> Self {
         Self {
             nodes_changed: true,
@@ -53,7 +50,6 @@ impl Events {
     }
 
     /// The period elapsed.
-    #[must_use]
     pub fn period() -> Self {
         Self {
             period: true,
@@ -62,7 +58,6 @@ impl Events {
     }
 
     /// Whether nothing happened.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -64,7 +64,6 @@ impl Experience {
 
     /// Whether limits say anything here: of the jobs that requested more than an hour at least 97
     /// in 100 have run for ten minutes. The count of such jobs starts at one.
-    #[must_use]
     pub const fn is_good(&self) -> bool {
         self.brief as u64 * 97 <= (self.honest as u64 + 1) * 3
     }

@@ -312,7 +312,6 @@ pub struct Occupancy<'a> {
 
 impl<'a> Occupancy<'a> {
     /// What runs on the cluster now. O(nodes + runs).
-    #[must_use]
     pub fn of(cluster: &'a Cluster) -> Self {
         Self {
             cluster,
@@ -329,7 +328,6 @@ impl<'a> Occupancy<'a> {
     ///
     /// `None` if not all tasks find a place. The job must not be counted in. O(nodes + tasks log
     /// tasks).
-    #[must_use]
     pub fn place(&self, job: &Job) -> Option<Mapping> {
         place(self.cluster, &self.usage, job)
     }

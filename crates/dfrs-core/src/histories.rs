@@ -52,7 +52,6 @@ impl Histories {
     }
 
     /// What a job of this user inherits that begins to wait now. O(log users).
-    #[must_use]
     pub fn inherited(&self, user: u32, now: Time) -> Span {
         let had = self.users.get(&user).map_or(0.0, |history| history.at(now));
         let seconds = (had - FREE.seconds()).max(0.0);

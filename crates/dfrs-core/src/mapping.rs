@@ -29,7 +29,6 @@ pub struct Mapping {
 impl Mapping {
     /// A mapping of these runs, in any order; runs of the same node are merged
     /// and runs of no task are left out. O(r log r).
-    #[must_use]
     pub fn new(mut runs: Vec<Run>) -> Self {
         if !runs.is_sorted_by(|one, next| one.node < next.node) {
             runs.sort_unstable_by_key(|run| run.node);
@@ -52,7 +51,6 @@ impl Mapping {
     }
 
     /// A mapping from one node a task, in any order, as the journal writes it. O(t log t).
-    #[must_use]
     pub fn from_tasks(nodes: impl IntoIterator<Item = NodeIndex>) -> Self {
         Self::new(
             nodes
@@ -63,7 +61,6 @@ impl Mapping {
     }
 
     /// The runs, ascending by node.
-    #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
@@ -79,13 +76,11 @@ impl Mapping {
     }
 
     /// Number of tasks on all nodes.
-    #[must_use]
     pub fn tasks(&self) -> u64 {
         self.runs.iter().map(|run| u64::from(run.tasks)).sum()
     }
 
     /// Number of tasks on `node`. O(log r).
-    #[must_use]
     pub fn tasks_on(&self, node: NodeIndex) -> u32 {
         self.run_on(node).map_or(0, |run| run.tasks)
     }
@@ -97,19 +92,16 @@ impl Mapping {
     }
 
     /// Number of nodes that hold tasks.
-    #[must_use]
     pub fn node_count(&self) -> usize {
         self.runs.len()
     }
 
     /// Whether tasks are on more than one node. O(1).
-    #[must_use]
     pub fn spans_nodes(&self) -> bool {
         self.runs.len() > 1
     }
 
     /// Whether no task is mapped.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }

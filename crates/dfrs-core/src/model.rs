@@ -71,7 +71,6 @@ const fn usual_weight() -> u32 {
 
 impl Node {
     /// An empty node that takes tasks, has no swap and the weight that Slurm gives a node without one.
-    #[must_use]
     pub fn new(name: impl Into<String>, cpu: Cores, memory: Bytes) -> Self {
         Self {
             name: name.into(),
@@ -83,13 +82,11 @@ impl Node {
     }
 
     /// Memory that is there for DFRS: capacity less what others hold.
-    #[must_use]
     pub const fn usable_memory(&self) -> Bytes {
         self.memory.minus(self.held_memory)
     }
 
     /// Whether it takes new tasks.
-    #[must_use]
     pub fn is_up(&self) -> bool {
         self.state == NodeState::Up
     }
@@ -127,7 +124,6 @@ impl Mobility {
     ];
 
     /// Whether the job can go on anywhere with its work: the papers' free move.
-    #[must_use]
     pub const fn is_free(self) -> bool {
         matches!(self, Self::Checkpoint | Self::Carry)
     }
@@ -182,7 +178,6 @@ pub enum JobState {
 
 impl JobState {
     /// The nodes whose CPU and memory a job in this state holds.
-    #[must_use]
     pub const fn running_on(&self) -> Option<&Mapping> {
         match self {
             Self::Running(mapping) => Some(mapping),
@@ -191,7 +186,6 @@ impl JobState {
     }
 
     /// The nodes whose swap a job in this state holds.
-    #[must_use]
     pub const fn parked_on(&self) -> Option<&Mapping> {
         match self {
             Self::Parked(mapping) => Some(mapping),
@@ -228,7 +222,6 @@ pub struct Layout {
 
 impl Layout {
     /// Whether tasks of the job may go to `node`. O(log n) of the set.
-    #[must_use]
     #[inline]
     pub fn allows(&self, node: NodeIndex) -> bool {
         self.eligible
@@ -237,21 +230,18 @@ impl Layout {
     }
 
     /// The most tasks that one node may hold.
-    #[must_use]
     #[inline]
     pub fn tasks_per_node(&self) -> u32 {
         self.max_tasks_per_node.unwrap_or(u32::MAX)
     }
 
     /// The fewest nodes that the job may use, 0 where that is not said.
-    #[must_use]
     #[inline]
     pub fn least_nodes(&self) -> u32 {
         self.min_nodes.unwrap_or(0)
     }
 
     /// The most nodes that the job may use.
-    #[must_use]
     #[inline]
     pub fn nodes(&self) -> usize {
         self.max_nodes.map_or(usize::MAX, |nodes| nodes as usize)
@@ -319,13 +309,11 @@ pub struct Job {
 impl Job {
     /// Whether it was never started, or is to begin from nothing, whatever virtual time it
     /// inherited.
-    #[must_use]
     pub const fn never_ran(&self) -> bool {
         matches!(self.state, JobState::Pending)
     }
 
     /// A pending job with the papers' properties and no others; change the rest field by field.
-    #[must_use]
     pub fn new(id: JobId, submit: Time, tasks: u32, cpu: Cores, memory: Bytes) -> Self {
         Self {
             id,
@@ -338,7 +326,6 @@ impl Job {
     }
 
     /// The nodes that it runs on, or is parked on.
-    #[must_use]
     pub const fn mapping(&self) -> Option<&Mapping> {
         match &self.state {
             JobState::Running(mapping) | JobState::Parked(mapping) => Some(mapping),
@@ -347,25 +334,21 @@ impl Job {
     }
 
     /// The nodes whose CPU and memory the job holds.
-    #[must_use]
     pub const fn running_on(&self) -> Option<&Mapping> {
         self.state.running_on()
     }
 
     /// Whether it holds CPU and memory.
-    #[must_use]
     pub const fn is_running(&self) -> bool {
         matches!(self.state, JobState::Running(_))
     }
 
     /// Whether it can go on anywhere with its work, so that it keeps no other job from a place.
-    #[must_use]
     pub const fn moves_freely(&self) -> bool {
         self.mobility.is_free()
     }
 
     /// Time since its submission, never negative.
-    #[must_use]
     pub fn flow_time(&self, now: Time) -> Span {
         now.since(self.submit).max(Span::ZERO)
     }
@@ -382,7 +365,6 @@ pub struct Cluster {
 
 impl Cluster {
     /// The job of this identity. O(log j); relies on `jobs` being ascending.
-    #[must_use]
     pub fn job(&self, id: JobId) -> Option<&Job> {
         self.position(id).map(|place| &self.jobs[place])
     }
@@ -394,7 +376,6 @@ impl Cluster {
     }
 
     /// The node at this position.
-    #[must_use]
     pub fn node(&self, node: NodeIndex) -> Option<&Node> {
         self.nodes.get(node.index())
     }

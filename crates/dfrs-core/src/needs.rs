@@ -33,7 +33,6 @@ impl Need {
     pub const LEAST: Self = Self(1);
 
     /// So many eighths, at least 1 and at most 8.
-    #[must_use]
     pub const fn from_eighths(eighths: u8) -> Self {
         match eighths {
             0 => Self::LEAST,
@@ -43,19 +42,16 @@ impl Need {
     }
 
     /// The need in eighths of the request.
-    #[must_use]
     pub const fn eighths(self) -> u8 {
         self.0
     }
 
     /// Whether it is less than the request.
-    #[must_use]
     pub const fn is_less(self) -> bool {
         self.0 < Self::WHOLE.0
     }
 
     /// So much of this request, rounded up.
-    #[must_use]
     pub fn of(self, request: Cores) -> Cores {
         let part = (u128::from(request.0) * u128::from(self.0)).div_ceil(8);
         Cores(u64::try_from(part).unwrap_or(request.0))
@@ -128,7 +124,6 @@ pub struct Measured {
 
 impl Measured {
     /// A job of this request, of which nothing was measured yet.
-    #[must_use]
     pub const fn new(request: Cores) -> Self {
         Self {
             request,
@@ -140,13 +135,11 @@ impl Measured {
     }
 
     /// What decisions go by.
-    #[must_use]
     pub const fn need(&self) -> Need {
         self.need
     }
 
     /// Whether more intervals in which it uses so much, and is `throttled` or not, change nothing.
-    #[must_use]
     pub fn is_settled(&self, used: Cores, throttled: bool) -> bool {
         self.need == self.wanted(used, throttled)
     }

@@ -10,7 +10,6 @@ pub struct NodeIndex(pub u32);
 
 impl NodeIndex {
     /// The position as an index into [`crate::Cluster::nodes`].
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -21,7 +21,6 @@ pub struct NodeSet(SharedList<NodeIndex>);
 
 impl NodeSet {
     /// Whether the node is in it. O(log n).
-    #[must_use]
     #[inline]
     pub fn contains(&self, node: NodeIndex) -> bool {
         self.0.binary_search(&node).is_ok()
@@ -29,7 +28,6 @@ impl NodeSet {
 
     /// This set with these nodes; itself if they are all in it. O(log n) for each of them, and O(n)
     /// if one is not.
-    #[must_use]
     pub fn with(&self, nodes: impl IntoIterator<Item = NodeIndex>) -> Self {
         let mut new = nodes.into_iter().filter(|node| !self.contains(*node));
         match new.next() {
@@ -39,7 +37,6 @@ impl NodeSet {
     }
 
     /// Whether both are one list in memory.
-    #[must_use]
     #[inline]
     pub fn is_shared_with(&self, other: &Self) -> bool {
         self.0.is_shared_with(&other.0)

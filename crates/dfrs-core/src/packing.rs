@@ -184,7 +184,6 @@ fn bisect(least: Fraction, mut feasible: impl FnMut(Fraction) -> bool) {
 /// mapping may exist. O((nodes + jobs log jobs) × kinds of nodes + runs) for each of at most 9
 /// yields. The yields that the mapping then allows, which may be higher, are those of
 /// [`crate::yields_of`].
-#[must_use]
 pub fn pack_all(cluster: &Cluster) -> Option<(Yield, Vec<(JobId, Mapping)>)> {
     let jobs: Vec<&Job> = cluster.jobs.iter().collect();
     let packing = Packing {

@@ -26,7 +26,6 @@ pub struct Pauses {
 
 impl Pauses {
     /// Whether there was none.
-    #[must_use]
     pub fn are_none(&self) -> bool {
         *self == Self::default()
     }
@@ -45,7 +44,6 @@ impl Pauses {
 
     /// Whether it has been paused for `longest`, or was when it came back, less than an eighth of
     /// that ago.
-    #[must_use]
     pub fn were_too_long(&self, longest: Span, now: Time) -> bool {
         match (self.since, self.back) {
             (Some(since), _) => now.since(since) >= longest,
@@ -55,7 +53,6 @@ impl Pauses {
     }
 
     /// When that is next otherwise, if nothing happens but that time passes.
-    #[must_use]
     pub fn next_change(&self, longest: Span, now: Time) -> Option<Time> {
         let at = match (self.since, self.back) {
             (Some(since), _) => since + longest,

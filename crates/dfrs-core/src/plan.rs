@@ -24,7 +24,6 @@ pub enum Action {
 
 impl Action {
     /// The job that the action is about.
-    #[must_use]
     pub const fn job(&self) -> JobId {
         match self {
             Self::Start(job, _)
@@ -36,7 +35,6 @@ impl Action {
     }
 
     /// What is done, in one word, as scenario files write it.
-    #[must_use]
     pub const fn verb(&self) -> &'static str {
         match self {
             Self::Start(..) => "start",
@@ -48,7 +46,6 @@ impl Action {
     }
 
     /// Where the job is after the action, if the action places it.
-    #[must_use]
     pub const fn mapping(&self) -> Option<&Mapping> {
         match self {
             Self::Start(_, mapping) | Self::Resume(_, mapping) | Self::Migrate(_, mapping) => {
@@ -161,7 +158,6 @@ pub struct Plan {
 
 impl Plan {
     /// Whether some job starts, stops or moves; yields do not count.
-    #[must_use]
     pub fn changes_places(&self) -> bool {
         self.actions
             .iter()

@@ -215,7 +215,6 @@ pub struct Budget {
 
 impl Policy {
     /// The papers' recommendation: `GreedyPM*/per/OPT=MIN/MINVT=600` (TPDS, Section 5.3).
-    #[must_use]
     pub fn recommended() -> Self {
         Self {
             submission: Submission::GreedyPM,
@@ -229,7 +228,6 @@ impl Policy {
     }
 
     /// The policy named `default`: `GreedyPMCR*/move-per/OPT=VT/MINVT=600` (docs/policy.md).
-    #[must_use]
     pub fn own() -> Self {
         Self {
             submission: Submission::Reserving,
@@ -241,7 +239,6 @@ impl Policy {
     }
 
     /// Whether the driver must raise the period trigger every `settings.period`.
-    #[must_use]
     pub const fn is_periodic(&self) -> bool {
         !matches!(self.periodic, Periodic::Nothing)
     }
@@ -249,14 +246,12 @@ impl Policy {
     /// How long after its last try a job that was not placed is submitted again, if the policy says
     /// so at all: min(2^12, 2^tries) seconds (IPDPS 2010, Section III-A). `tries` counts failed
     /// tries, at least 1.
-    #[must_use]
     pub fn retry_after(&self, tries: u32) -> Option<Span> {
         (self.retry == Retry::Backoff).then(|| Span::from_seconds(1 << tries.min(12)))
     }
 
     /// Whether decisions weigh what moves cost ([`Settings::penalty`]), which the papers' policies
     /// do not know in their experiments.
-    #[must_use]
     pub const fn weighs_moves(&self) -> bool {
         matches!(
             self.submission,
@@ -266,7 +261,6 @@ impl Policy {
 
     /// Whether the job that has waited longest has a reservation, and what follows from it
     /// ([`Submission::Reserving`]).
-    #[must_use]
     pub const fn reserves(&self) -> bool {
         matches!(self.submission, Submission::Reserving)
     }

@@ -30,7 +30,6 @@ impl PriorityFunction {
 
     /// A job's place in the order of priorities at `now`: its value times its weight, infinite
     /// without virtual time, and if it comes first.
-    #[must_use]
     pub fn of(self, job: &Job, now: Time) -> Priority {
         let value = if job.virtual_time <= Span::ZERO || job.starved {
             f64::INFINITY
@@ -69,7 +68,6 @@ pub struct Priority {
 
 impl Priority {
     /// The priority function's value times the job's weight; infinite without virtual time.
-    #[must_use]
     pub const fn value(&self) -> f64 {
         f64::from_bits(self.value)
     }

@@ -19,7 +19,6 @@ impl Rate {
     pub const ZERO: Self = Self(0);
 
     /// The yield, at least 0 and at most 1, rounded down.
-    #[must_use]
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -31,7 +30,6 @@ impl Rate {
     }
 
     /// As a yield, exactly.
-    #[must_use]
     // Precise enough: at most 2^52.
     pub fn share(self) -> Yield {
         Yield(self.0 as f64 / WHOLE)
@@ -73,7 +71,6 @@ pub struct Progress {
 impl Progress {
     /// A job of this dedicated run time, which may be unknown, with nothing done by `now`. It has
     /// no place, and no rate.
-    #[must_use]
     pub fn new(now: Time, work: Option<Span>) -> Self {
         Self {
             work: work.map(to_work),
@@ -99,27 +96,23 @@ impl Progress {
     /// When the job completes if nothing changes: the first microsecond at which all its work is
     /// done. `None` while it has no place or a rate of 0, and if its amount of work is unknown.
     /// O(1).
-    #[must_use]
     #[inline]
     pub fn finish(&self) -> Option<Time> {
         self.finish
     }
 
     /// The rate that was set last. It is kept while the job has no place.
-    #[must_use]
     #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
     /// Whether it ever had a place.
-    #[must_use]
     pub fn had_place(&self) -> bool {
         self.had_place
     }
 
     /// The time up to which it is counted.
-    #[must_use]
     pub fn since(&self) -> Time {
         self.since
     }
@@ -131,7 +124,6 @@ impl Progress {
     }
 
     /// Dedicated run time done until [`Self::since`].
-    #[must_use]
     pub fn counted(&self) -> Span {
         to_span(self.done)
     }

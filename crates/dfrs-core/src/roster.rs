@@ -29,7 +29,6 @@ pub struct Roster {
 
 impl Roster {
     /// The roster of this cluster. O(jobs log jobs).
-    #[must_use]
     pub fn new(cluster: Cluster) -> Self {
         Self {
             lists: Lists::of(&cluster.jobs),
@@ -46,7 +45,6 @@ impl Roster {
     }
 
     /// What time limits have been worth so far.
-    #[must_use]
     pub fn experience(&self) -> &Experience {
         &self.experience
     }
@@ -58,13 +56,11 @@ impl Roster {
     }
 
     /// The cluster as it is.
-    #[must_use]
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }
 
     /// The job of this identity. O(log jobs).
-    #[must_use]
     pub fn job(&self, id: JobId) -> Option<&Job> {
         self.cluster.job(id)
     }

@@ -13,7 +13,6 @@ pub struct SharedList<T>(Arc<[T]>);
 
 impl<T> SharedList<T> {
     /// Whether both are one list in memory.
-    #[must_use]
     #[inline]
     pub fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

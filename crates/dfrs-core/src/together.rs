@@ -24,7 +24,6 @@ pub enum Together {
 
 impl Together {
     /// The sets that it is about.
-    #[must_use]
     pub fn groups(&self) -> &NodeGroups {
         match self {
             Self::Consecutive(groups) | Self::AtMost(_, groups) => groups,
@@ -38,7 +37,6 @@ impl Together {
     }
 
     /// Whether the job keeps the rule where these tasks are. O(groups × log n + runs × log n).
-    #[must_use]
     pub fn allows(&self, mapping: &Mapping) -> bool {
         let used: Vec<usize> = mapping
             .nodes()

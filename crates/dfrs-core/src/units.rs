@@ -25,25 +25,21 @@ impl Time {
     pub const ZERO: Self = Self(0);
 
     /// The point this many seconds after the origin.
-    #[must_use]
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(MICROSECONDS))
     }
 
     /// Whole seconds since the origin.
-    #[must_use]
     pub const fn whole_seconds(self) -> i64 {
         Span(self.0).whole_seconds()
     }
 
     /// Seconds since the origin.
-    #[must_use]
     pub fn seconds(self) -> f64 {
         Span(self.0).seconds()
     }
 
     /// The time from `earlier` to here, negative if `earlier` is later.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
@@ -82,25 +78,21 @@ impl Span {
     pub const SECOND: Self = Self(MICROSECONDS);
 
     /// This many whole seconds.
-    #[must_use]
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(MICROSECONDS))
     }
 
     /// Length in whole seconds, without the rest.
-    #[must_use]
     pub const fn whole_seconds(self) -> i64 {
         self.0 / MICROSECONDS
     }
 
     /// Whether it is no time.
-    #[must_use]
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }
 
     /// Length in seconds.
-    #[must_use]
     // Precise enough: 2^53 microseconds are 285 years.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / MICROSECONDS as f64
@@ -154,7 +146,6 @@ macro_rules! amount {
             }
 
             /// Whether there is none of it.
-            #[must_use]
             pub const fn is_zero(self) -> bool {
                 self.0 == 0
             }
@@ -196,13 +187,11 @@ amount!(Cores);
 
 impl Cores {
     /// This many whole cores.
-    #[must_use]
     pub const fn from_cores(cores: u64) -> Self {
         Self(cores.saturating_mul(MICROCORES))
     }
 
     /// Number of cores.
-    #[must_use]
     // Precise enough: 2^53 millionths are nine billion cores.
     pub fn cores(self) -> f64 {
         self.0 as f64 / MICROCORES as f64
@@ -225,7 +214,6 @@ amount!(Bytes);
 
 impl Bytes {
     /// This many mebibytes, Slurm's unit of memory.
-    #[must_use]
     pub const fn from_mebibytes(mebibytes: u64) -> Self {
         Self(mebibytes.saturating_mul(1 << 20))
     }
@@ -273,7 +261,6 @@ impl Weight {
     pub const ONE: Self = Self(1000);
 
     /// The weight as a factor, above 0.
-    #[must_use]
     pub fn factor(self) -> f64 {
         f64::from(self.0.max(1)) / 1000.0
     }
@@ -302,7 +289,6 @@ impl Yield {
     pub const ONE: Self = Self(1.0);
 
     /// What a task with this need gets at this yield, rounded down to a millionth of a core.
-    #[must_use]
     // Precise enough: 2^53 millionths are nine billion cores.
     #[expect(
         clippy::cast_possible_truncation,

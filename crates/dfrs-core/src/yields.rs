@@ -28,7 +28,6 @@ use floors::Floors;
 ///
 /// O(jobs + (nodes + runs) log nodes), but for [`Optimisation::Further`], which takes what its goal
 /// takes.
-#[must_use]
 pub fn yields_of(policy: &Policy, cluster: &Cluster, now: Time) -> Vec<(JobId, Yield)> {
     let jobs = cluster.jobs.iter();
     let placed: Vec<Placed<'_>> = jobs

@@ -3,13 +3,11 @@
 use dfrs_proto::devices::DevicesByKind;
 
 /// The name of a kind without its type.
-#[must_use]
 pub fn name_of(kind: &str) -> &str {
     kind.split(':').next().unwrap_or(kind)
 }
 
 /// A request without types.
-#[must_use]
 pub fn by_name(devices: &DevicesByKind) -> DevicesByKind {
     let mut named = DevicesByKind::new();
     for kind in devices.keys() {
@@ -20,7 +18,6 @@ pub fn by_name(devices: &DevicesByKind) -> DevicesByKind {
 }
 
 /// How many of a request have this name, whatever their type.
-#[must_use]
 pub fn number_named(devices: &DevicesByKind, name: &str) -> u64 {
     let of_name = devices.iter().filter(|(kind, _)| name_of(kind) == name);
     of_name.fold(0, |sum, (_, count)| sum.saturating_add(*count))

@@ -42,7 +42,6 @@ pub enum ReadError {
 
 impl ReadError {
     /// The line, counted from 1.
-    #[must_use]
     pub fn line(&self) -> usize {
         match self {
             Self::Line { line, .. } | Self::Version { line, .. } | Self::Io { line, .. } => *line,

@@ -83,7 +83,6 @@ struct Instant {
 
 impl Validator {
     /// Nothing seen yet.
-    #[must_use]
     pub fn new(tolerance: Tolerance) -> Self {
         Self {
             tolerance,

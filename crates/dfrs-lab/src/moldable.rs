@@ -48,7 +48,6 @@ pub fn generated(
 }
 
 /// Criteria below which no schedule is. `online`: releases count.
-#[must_use]
 pub fn least(instance: &MoldableInstance, online: bool) -> Criteria {
     match online {
         true => online_bounds(instance),

@@ -171,19 +171,16 @@ impl Replay {
     }
 
     /// The short table for a terminal.
-    #[must_use]
     pub fn table(&self) -> String {
         table::table(self)
     }
 
     /// The page for people, as HTML. `options`: those of this replay.
-    #[must_use]
     pub fn page(&self, options: &ReplayOptions) -> String {
         page::page(options, self)
     }
 
     /// What was left out, lowered or assumed, a line each.
-    #[must_use]
     pub fn warnings(&self) -> &str {
         &self.source.warnings
     }

@@ -42,7 +42,6 @@ pub struct Reproduction<'a> {
 }
 
 /// The names of all figures and tables.
-#[must_use]
 pub fn names() -> Vec<&'static str> {
     let moldable = moldable::FIGURES.iter().map(|figure| figure.name);
     all()

@@ -138,7 +138,6 @@ impl Runs {
     }
 
     /// Whether results are kept in a file.
-    #[must_use]
     pub fn are_kept(&self) -> bool {
         self.store.is_some()
     }

@@ -75,7 +75,6 @@ impl TimeBase {
 
 /// A table for a terminal: rows in columns, the first to the left and the others to the right. A row may have
 /// fewer fields.
-#[must_use]
 pub fn aligned(rows: &[Vec<String>]) -> String {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {

@@ -134,7 +134,6 @@ impl SiteTrial {
 
     /// The page of text. `arguments`: the words of the command line that say what is read and how, for the commands of
     /// the next steps.
-    #[must_use]
     pub fn page(&self, arguments: &[String]) -> String {
         page::page(self) + "\n" + &next_steps::text(&self.verdicts, arguments)
     }
@@ -161,7 +160,6 @@ impl SiteTrial {
     }
 
     /// What was left out, lowered or assumed, a line each.
-    #[must_use]
     pub fn warnings(&self) -> &str {
         &self.source.warnings
     }

@@ -1,7 +1,6 @@
 //! Options as clap reads them, for commands and for the files of studies.
 
 /// The command with values that may be negative numbers: an option says itself that they are out of range.
-#[must_use]
 pub fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|argument| match argument.get_action().takes_values() {
@@ -12,7 +11,6 @@ pub fn with_negative_numbers(command: clap::Command) -> clap::Command {
 }
 
 /// The paragraphs of an error but the last ones, which are the usage and where to find help.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| {
         !paragraph.is_empty()

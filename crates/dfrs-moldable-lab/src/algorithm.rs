@@ -40,7 +40,6 @@ impl Algorithm {
     ];
 
     /// The algorithm's name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Demt => "DEMT",
@@ -54,13 +53,11 @@ impl Algorithm {
     }
 
     /// Whether shuffles make a difference to it.
-    #[must_use]
     pub const fn shuffles(self) -> bool {
         matches!(self, Self::Demt | Self::DemtPlus)
     }
 
     /// The schedule of tasks that are all there.
-    #[must_use]
     pub fn schedule(self, problem: &Problem, shuffles: Shuffles) -> Schedule {
         match self {
             Self::Demt => demt(problem, &Estimate::of(problem), shuffles),
@@ -72,7 +69,6 @@ impl Algorithm {
     }
 
     /// The schedule of all tasks of an instance, each no earlier than its release ([`online`]).
-    #[must_use]
     pub fn online(self, instance: &MoldableInstance, shuffles: Shuffles) -> Schedule {
         online(instance, |problem| self.schedule(problem, shuffles))
     }
@@ -99,7 +95,6 @@ impl FromStr for Algorithm {
 }
 
 /// Lower bounds for tasks that are all there from time 0 on.
-#[must_use]
 pub fn bounds(problem: &Problem) -> Criteria {
     let estimate = Estimate::of(problem);
     Criteria {
@@ -110,7 +105,6 @@ pub fn bounds(problem: &Problem) -> Criteria {
 
 /// Lower bounds for tasks that do not start before their releases: those of tasks that are all
 /// there, and what each task takes alone after its release.
-#[must_use]
 pub fn online_bounds(instance: &MoldableInstance) -> Criteria {
     let all = bounds(&instance.problem());
     let tasks = instance.tasks().iter().enumerate();

@@ -8,7 +8,6 @@ use crate::shelves::Shelves;
 
 /// Each task on all processors, or on so many that more do not make it faster; one after the other,
 /// by decreasing ratio of weight to time. O(n log n).
-#[must_use]
 pub fn gang(problem: &Problem) -> Schedule {
     let mut list = ListEntry::of_all(problem, Task::fastest);
     sort_by(&mut list, |entry| -entry.weight_per_time(problem));
@@ -24,7 +23,6 @@ pub fn gang(problem: &Problem) -> Schedule {
 
 /// Each task on one processor, or on the fewest on which it is possible; a list with the longest
 /// first.
-#[must_use]
 pub fn sequential(problem: &Problem) -> Schedule {
     let mut list = ListEntry::of_all(problem, Task::smallest);
     sort_by(&mut list, |entry| -entry.allotment.time);
@@ -43,7 +41,6 @@ pub enum Order {
 }
 
 /// List Graham with the allotments of the dual approximation. O(n log n) beside [`Shelves::of`].
-#[must_use]
 pub fn list_graham(problem: &Problem, estimate: &Estimate, order: Order) -> Schedule {
     let mut list = Shelves::of(problem, estimate).entries();
     match order {

@@ -18,7 +18,6 @@ pub struct Shuffles {
 /// The schedule: batches, compacted by a list algorithm in their order, or in the best of as many
 /// shuffled orders. The best is that of the least product of makespan and weighted completion of
 /// those that are worse in neither. O(m n K), and O(n log n) for each shuffle.
-#[must_use]
 pub fn demt(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
     let batches = batches(problem, estimate);
     let best = shuffled(problem, &batches, shuffles);
@@ -28,7 +27,6 @@ pub fn demt(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Sched
 /// The best of DEMT's list and of those that are [`revised`]: that of the least product of makespan
 /// and weighted completion of those that are worse than DEMT in neither. O(m n K + n log n) for
 /// each list. Not in the paper.
-#[must_use]
 pub fn improved(problem: &Problem, estimate: &Estimate, shuffles: Shuffles) -> Schedule {
     let batches = batches(problem, estimate);
     let first = shuffled(problem, &batches, shuffles);

@@ -76,25 +76,21 @@ impl MoldableInstance {
     }
 
     /// Number of processors, m.
-    #[must_use]
     pub const fn processors(&self) -> u32 {
         self.processors
     }
 
     /// The tasks, in the order in which they were added.
-    #[must_use]
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
 
     /// Whether any task is submitted after time 0.
-    #[must_use]
     pub fn has_releases(&self) -> bool {
         self.tasks.iter().any(|task| task.release() > 0.0)
     }
 
     /// All tasks, whenever they are submitted.
-    #[must_use]
     pub fn problem(&self) -> Problem<'_> {
         Problem {
             tasks: self.tasks.iter().collect(),
@@ -103,7 +99,6 @@ impl MoldableInstance {
     }
 
     /// Makespan and weighted completion of a schedule of these tasks. O(n).
-    #[must_use]
     pub fn criteria(&self, schedule: &Schedule) -> Criteria {
         let placements = schedule.placements.iter();
         let ends = placements.map(|place| (place.task, place.end));

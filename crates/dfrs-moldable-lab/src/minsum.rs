@@ -10,7 +10,6 @@ use program::LinearProgram;
 
 /// No schedule has a smaller sum of weight times completion time. O(n K) for each pivot of the
 /// simplex, of which there are some n.
-#[must_use]
 pub fn weighted_completion_bound(problem: &Problem, estimate: &Estimate) -> f64 {
     let program = LinearProgram::of(problem, estimate.guess);
     simplex::optimum(&program)

@@ -7,7 +7,6 @@ use crate::instance::MoldableInstance;
 /// Schedules each task no earlier than its release: what has been released when the machine becomes
 /// free is one batch, scheduled as if it were everything; what is released meanwhile waits for the
 /// next one. `schedule` places the tasks of a problem from time 0 on.
-#[must_use]
 pub fn online(
     instance: &MoldableInstance,
     mut schedule: impl FnMut(&Problem) -> Schedule,

@@ -15,7 +15,6 @@ enum Criterion {
 /// Tasks are added in the order of their starts, each with one of its allotments on the processors
 /// that are free first. Some optimal schedule is built so: moving a task to the processors that are
 /// free first leaves those that are free last to later ones. O(n! m^n), less what bounds cut off.
-#[must_use]
 pub fn optimum(problem: &Problem, max_steps: u64) -> Option<Criteria> {
     Some(Criteria {
         makespan: OptimumSearch::run(problem, Criterion::Makespan, max_steps)?,

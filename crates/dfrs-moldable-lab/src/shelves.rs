@@ -29,7 +29,6 @@ pub struct Shelves {
 impl Shelves {
     /// The shelves for the guess of an estimate, from its split of the tasks and rearranged until
     /// no rule applies. O(n m), and O(n^2) at worst for O(n) rearrangements.
-    #[must_use]
     pub fn of(problem: &Problem, estimate: &Estimate) -> Self {
         let guess = estimate.guess;
         let mut shelves = Self {
@@ -60,7 +59,6 @@ impl Shelves {
 
     /// Every task with its allotment: those of the large shelf, those of the small shelf, then the
     /// small tasks (the order of Section 4.1's first list algorithm).
-    #[must_use]
     pub fn entries(&self) -> Vec<ListEntry> {
         let whole = self.whole.iter().flatten();
         let shelves = whole.chain(&self.first).chain(&self.second);
@@ -151,7 +149,6 @@ impl Shelves {
     /// The schedule on so many processors, those of the problem. If all tasks are monotonic (more
     /// processors are never slower and never do less work) there is one, and its makespan is at
     /// most 3/2 of the guess.
-    #[must_use]
     pub fn schedule(&self, processors: u32) -> Option<Schedule> {
         let mut placements = Vec::new();
         // When each processor is free of the first shelf, and when the second begins on it.

@@ -37,7 +37,6 @@ impl WorkloadModel {
     ];
 
     /// The workload's name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::UniformWeak => "uniform-weak",

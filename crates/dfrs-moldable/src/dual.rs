@@ -23,7 +23,6 @@ pub struct Estimate {
 impl Estimate {
     /// Estimates by bisection. 0 for no tasks. O((n log m + n log n) log(1/precision)), and O(n m)
     /// for each guess that a greedy choice and its bound leave open.
-    #[must_use]
     pub fn of(problem: &Problem) -> Self {
         let mut bound = least(problem);
         let mut guess = bound;
@@ -44,7 +43,6 @@ impl Estimate {
     /// For each task whether it is in the first shelf of a schedule for the guess, where it may
     /// take as long as that; the others take at most half of it. It is the split of least work.
     /// O(n m).
-    #[must_use]
     pub fn first_shelf(&self, problem: &Problem) -> Vec<bool> {
         split::first_shelf(problem, self.guess).unwrap_or_default()
     }

@@ -21,7 +21,6 @@ pub struct ListEntry {
 
 impl ListEntry {
     /// All tasks in their own order, each with the allotment that is chosen for it.
-    #[must_use]
     pub fn of_all(problem: &Problem, choose: impl Fn(&Task) -> Allotment) -> Vec<Self> {
         let tasks = problem.tasks.iter().enumerate();
         let entry = |(task, times): (usize, &&Task)| Self {
@@ -32,13 +31,11 @@ impl ListEntry {
     }
 
     /// The weight of the task over its time here.
-    #[must_use]
     pub fn weight_per_time(&self, problem: &Problem) -> f64 {
         problem.tasks[self.task].weight() / self.allotment.time
     }
 
     /// The weight of the task over its area here.
-    #[must_use]
     pub fn weight_per_area(&self, problem: &Problem) -> f64 {
         problem.tasks[self.task].weight() / self.allotment.area()
     }
@@ -80,7 +77,6 @@ impl<T: Ord> PartialOrd for Due<T> {
 /// Start times, in the order of the list, of tasks that begin at `now` at the earliest, on `free`
 /// processors and on those that are released. An entry that needs more than there will ever be
 /// never starts (infinite). O(n log n).
-#[must_use]
 pub fn starts(
     list: &[ListEntry],
     mut now: f64,
@@ -127,7 +123,6 @@ pub(crate) fn ends(busy: &[Busy]) -> BinaryHeap<Due<usize>> {
 /// The schedule of a list with the start time of each entry, on those of the `free` processors with
 /// the lowest indexes and on those that become free; entries that never start are left out. Enough
 /// are free at each start if the times are those of [`starts`]. O(n log n + ranges of processors).
-#[must_use]
 pub fn place_among(
     list: &[ListEntry],
     starts: &[f64],

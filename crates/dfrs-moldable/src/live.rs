@@ -57,7 +57,6 @@ impl<'a> From<&'a Task> for WaitingTask<'a> {
 /// is better. The caller repeats this whenever something ends or is submitted, so that wrong
 /// estimates move what follows and nothing else. O(m n K) and O(n log n) for each list; O(m n) more
 /// for each end where some tasks may not run everywhere or are overdue.
-#[must_use]
 pub fn plan(machine: &LiveMachine, waiting: &[WaitingTask], now: f64) -> Schedule {
     let mut free = Free::all(machine.processors);
     free.remove(&machine.unusable);

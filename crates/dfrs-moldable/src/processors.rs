@@ -9,7 +9,6 @@ pub struct ProcessorSet(Vec<Range<u32>>);
 
 impl ProcessorSet {
     /// The set of these, each named once or more.
-    #[must_use]
     pub fn of(indexes: impl IntoIterator<Item = u32>) -> Self {
         let mut indexes: Vec<u32> = indexes.into_iter().collect();
         indexes.sort_unstable();
@@ -22,7 +21,6 @@ impl ProcessorSet {
     }
 
     /// How many they are.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
@@ -33,13 +31,11 @@ impl ProcessorSet {
     }
 
     /// The ranges, in ascending order.
-    #[must_use]
     pub fn ranges(&self) -> &[Range<u32>] {
         &self.0
     }
 
     /// Whether it is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -59,13 +55,11 @@ pub struct Free(std::collections::BTreeMap<u32, u32>);
 
 impl Free {
     /// All of a machine.
-    #[must_use]
     pub fn all(processors: u32) -> Self {
         Self(std::iter::once((0, processors)).collect())
     }
 
     /// How many they are.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }

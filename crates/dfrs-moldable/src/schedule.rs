@@ -33,13 +33,11 @@ pub struct Criteria {
 
 impl Criteria {
     /// Makespan times weighted completion: one number for both that does not depend on any unit.
-    #[must_use]
     pub fn product(self) -> f64 {
         self.makespan * self.weighted_completion
     }
 
     /// Whether it is at most as much in both.
-    #[must_use]
     pub fn is_nowhere_worse(self, other: Self) -> bool {
         self.makespan <= other.makespan && self.weighted_completion <= other.weighted_completion
     }

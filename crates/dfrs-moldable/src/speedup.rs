@@ -3,7 +3,6 @@
 /// The speedup on so many processors of a program of this average parallelism A, 1 or more, and
 /// variance of parallelism sigma, 0 or more (A. Downey: A Model for Speedup of Parallel Programs,
 /// U. C. Berkeley CSD-97-933, 1997): linear at first for sigma 0, never more than A.
-#[must_use]
 pub fn downey(parallelism: f64, sigma: f64, processors: f64) -> f64 {
     let (a, n) = (parallelism, processors);
     if sigma <= 1.0 {

@@ -25,7 +25,6 @@ pub struct Allotment {
 
 impl Allotment {
     /// Processors times time.
-    #[must_use]
     pub fn area(self) -> f64 {
         f64::from(self.processors) * self.time
     }
@@ -127,7 +126,6 @@ impl Task {
     }
 
     /// The task for a smaller machine, on which it must be possible.
-    #[must_use]
     pub(crate) fn within(&self, machine: u32) -> Self {
         if self.times.len() <= machine as usize {
             return self.clone();
@@ -138,31 +136,26 @@ impl Task {
     }
 
     /// The task's name, which no other task has.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// What each unit of time until its completion costs, 0 or more.
-    #[must_use]
     pub const fn weight(&self) -> f64 {
         self.weight
     }
 
     /// When it is submitted, 0 or later.
-    #[must_use]
     pub const fn release(&self) -> f64 {
         self.release
     }
 
     /// The times on 1, 2, … processors as they were given, infinite where it is not possible.
-    #[must_use]
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
     /// How long it takes on so many processors; none if that is not possible.
-    #[must_use]
     pub fn time_on(&self, processors: u32) -> Option<f64> {
         let place = (processors as usize).checked_sub(1)?;
         let time = self.times.get(place).copied();
@@ -170,7 +163,6 @@ impl Task {
     }
 
     /// The fewest processors on which it takes at most so long. O(log m).
-    #[must_use]
     pub fn fewest(&self, deadline: f64) -> Option<Allotment> {
         let place = self.first_place(deadline);
         (place < self.places()).then(|| self.at(place))
@@ -178,7 +170,6 @@ impl Task {
 
     /// The smallest area of all ways to take at most so long; of several the fewest processors.
     /// O(log m).
-    #[must_use]
     pub fn cheapest(&self, deadline: f64) -> Option<Allotment> {
         let place = self.first_place(deadline);
         let place = match &self.thrifty {
@@ -192,14 +183,12 @@ impl Task {
     }
 
     /// The shortest time, on the fewest processors that reach it.
-    #[must_use]
     pub fn fastest(&self) -> Allotment {
         self.at(self.places() - 1)
     }
 
     /// The shortest time on at most so many processors, on the fewest that reach it; none if it
     /// needs more. O(log m).
-    #[must_use]
     pub fn fastest_on(&self, max_processors: u32) -> Option<Allotment> {
         let places = match &self.useful {
             None => (max_processors as usize).min(self.times.len()),
@@ -209,7 +198,6 @@ impl Task {
     }
 
     /// The fewest processors on which it is possible.
-    #[must_use]
     pub fn smallest(&self) -> Allotment {
         self.at(0)
     }

@@ -5,7 +5,6 @@
 pub const MIN_BYTES_PER_JOB: u64 = 32 << 20;
 
 /// Bytes of RAM, by what `/proc/meminfo` says.
-#[must_use]
 pub fn installed(meminfo: &str) -> Option<u64> {
     let line = meminfo
         .lines()
@@ -16,7 +15,6 @@ pub fn installed(meminfo: &str) -> Option<u64> {
 
 /// Bytes that parked jobs may keep together of those that a node has, where Slurm gives so many to
 /// jobs (`RealMemory` less `MemSpecLimit`).
-#[must_use]
 pub fn for_parked_jobs(installed: u64, given_to_jobs: u64) -> u64 {
     installed.saturating_sub(given_to_jobs) / 2
 }

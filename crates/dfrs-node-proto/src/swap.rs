@@ -14,7 +14,6 @@ pub const KEPT_BY_ZSWAP: &str = "zswap keeps parked memory in RAM, and cgroup v1
 /// How many eighths of the swap that is counted on can hold parked jobs, where so much of it holds
 /// some and so much is free; the rest is in use by jobs that came back and by others. All amounts
 /// in the same unit.
-#[must_use]
 pub fn swap_eighths(counted: u64, parked: u64, free: u64) -> u8 {
     let there = u128::from(parked.saturating_add(free)) * u128::from(EIGHTHS);
     let eighths = there.checked_div(u128::from(counted));
@@ -37,7 +36,6 @@ pub struct Swap {
 
 impl Swap {
     /// Of what that file says. What is no device, as its first line, is passed over.
-    #[must_use]
     pub fn parse(swaps: &str) -> Swap {
         let (in_ram, outside): (Vec<Device>, Vec<Device>) = swaps
             .lines()
@@ -60,7 +58,6 @@ impl Swap {
 
     /// Bytes that parked jobs can use, of which this cgroup may use at most `limit`; 0 where memory
     /// that is swapped may stay in RAM.
-    #[must_use]
     pub fn usable(self, limit: Option<u64>) -> u64 {
         if self.fills_ram_first {
             return 0;
@@ -69,7 +66,6 @@ impl Swap {
     }
 
     /// What an administrator should know, if there is something.
-    #[must_use]
     pub fn warning(self) -> Option<&'static str> {
         if self.in_ram_bytes > 0 && self.outside_ram_bytes == 0 {
             Some(

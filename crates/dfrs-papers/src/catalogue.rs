@@ -10,7 +10,6 @@ use crate::{ipdps, policy};
 /// Every policy that the papers name: the TPDS paper's 116 (14 combinations, each with two
 /// optimisations, 11 of them also with MINFT or MINVT of 300 or 600 s; Section 5.1) and the IPDPS
 /// 2010 paper's 7 (Section III; its other two, FCFS and EASY, are batch schedulers).
-#[must_use]
 pub fn catalogue() -> Vec<Policy> {
     let mut found = Vec::new();
     for submission in TPDS_SUBMISSIONS {
@@ -30,7 +29,6 @@ pub fn catalogue() -> Vec<Policy> {
 }
 
 /// Every policy: the papers', and those of this project.
-#[must_use]
 pub fn all() -> Vec<Policy> {
     let mut found = catalogue();
     let papers = found.len();
@@ -43,7 +41,6 @@ pub fn all() -> Vec<Policy> {
 }
 
 /// What the policy does, in one line.
-#[must_use]
 pub fn description(policy: &Policy) -> String {
     let submission = match policy.submission {
         Submission::Nothing => "new jobs wait",

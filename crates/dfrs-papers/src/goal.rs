@@ -34,7 +34,6 @@ impl PaperGoal {
     ];
 
     /// The goal of the policy, if it is one of these.
-    #[must_use]
     pub fn of(policy: &Policy) -> Option<Self> {
         let Optimisation::Further(goal) = policy.optimisation else {
             return None;
@@ -43,7 +42,6 @@ impl PaperGoal {
     }
 
     /// The goal, as a policy has it.
-    #[must_use]
     pub const fn optimisation(self) -> Optimisation {
         Optimisation::Further(match self {
             Self::Average => &Self::Average,

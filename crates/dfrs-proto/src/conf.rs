@@ -42,7 +42,6 @@ pub enum Mode {
 
 impl Mode {
     /// As in dfrs.conf.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -104,7 +103,6 @@ pub struct MoldableSettings {
 
 impl Partition {
     /// A partition with the defaults.
-    #[must_use]
     pub fn new(name: impl Into<String>, mobility: Mobility) -> Self {
         Self {
             name: name.into(),
@@ -116,13 +114,11 @@ impl Partition {
     }
 
     /// Whether its jobs share nodes: no policy of its own gives them whole ones.
-    #[must_use]
     pub fn shares_nodes(&self) -> bool {
         self.moldable.is_none()
     }
 
     /// A partition with whole nodes for moldable jobs.
-    #[must_use]
     pub fn whole_nodes(name: impl Into<String>, moldable: MoldableSettings) -> Self {
         Self {
             allowed: Vec::new(),
@@ -225,45 +221,38 @@ impl Config {
     }
 
     /// Names of the partitions that DFRS schedules, in the order of the file.
-    #[must_use]
     pub fn partition_names(&self) -> Vec<String> {
         let names = self.partitions.iter().map(|partition| &partition.name);
         names.cloned().collect()
     }
 
     /// The names of the partitions, comma-separated.
-    #[must_use]
     pub fn partition_list(&self) -> String {
         self.partition_names().join(",")
     }
 
     /// Whether DFRS schedules the partition of this name.
-    #[must_use]
     pub fn schedules(&self, name: &str) -> bool {
         self.partition(name).is_some()
     }
 
     /// What the moldable jobs of the partition of this name are like, if that is what its jobs are.
-    #[must_use]
     pub fn moldable(&self, name: &str) -> Option<MoldableSettings> {
         self.partition(name)?.moldable
     }
 
     /// Whether DFRS schedules the partition of this name, and its jobs share nodes.
-    #[must_use]
     pub fn shares_nodes(&self, name: &str) -> bool {
         self.partition(name).is_some_and(Partition::shares_nodes)
     }
 
     /// Whether DFRS schedules the partition of this name, and its jobs get whole nodes.
-    #[must_use]
     pub fn gives_whole_nodes(&self, name: &str) -> bool {
         let partition = self.partition(name);
         partition.is_some_and(|partition| !partition.shares_nodes())
     }
 
     /// Names of the partitions whose jobs get whole nodes, in the order of the file.
-    #[must_use]
     pub fn whole_node_partitions(&self) -> Vec<String> {
         let partitions = self.partitions.iter();
         let whole = partitions.filter(|partition| !partition.shares_nodes());
@@ -271,7 +260,6 @@ impl Config {
     }
 
     /// The partition of this name, if DFRS schedules it.
-    #[must_use]
     pub fn partition(&self, name: &str) -> Option<&Partition> {
         self.partitions
             .iter()

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 pub type DevicesByKind = BTreeMap<String, u64>;
 
 /// As a user writes it: `gpu:2` or `gpu:1,gpu:a100:2`; empty for none.
-#[must_use]
 pub fn text(devices: &DevicesByKind) -> String {
     let texts = devices
         .iter()

@@ -130,7 +130,6 @@ pub struct JobOrder {
 
 impl JobOrder {
     /// A job that runs with this share, and of which nothing else is wanted.
-    #[must_use]
     pub const fn new(id: u32, share: Share) -> JobOrder {
         JobOrder {
             id,

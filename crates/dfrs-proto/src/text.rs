@@ -9,7 +9,6 @@ const END: usize = 150;
 
 /// `text` without its middle if it is long, as an error is that quotes its input: what is wrong
 /// stands at its beginning and what to do at its end.
-#[must_use]
 pub fn shortened(text: &str) -> Cow<'_, str> {
     let length = text.chars().count();
     if length <= MAX_BYTES {

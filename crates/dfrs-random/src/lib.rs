@@ -14,7 +14,6 @@ pub struct Random(ChaCha8Rng);
 
 impl Random {
     /// The sequence of this seed and stream. Streams of one seed do not depend on each other.
-    #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(stream);

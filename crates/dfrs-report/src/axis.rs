@@ -30,7 +30,6 @@ pub struct Axis {
 
 impl Axis {
     /// A linear axis.
-    #[must_use]
     pub fn linear(label: &str) -> Self {
         Self {
             label: label.into(),
@@ -39,7 +38,6 @@ impl Axis {
     }
 
     /// A logarithmic axis.
-    #[must_use]
     pub fn log(label: &str) -> Self {
         Self {
             scale: Scale::Log,

@@ -29,7 +29,6 @@ pub struct Bars {
 
 impl Bars {
     /// Groups without bars.
-    #[must_use]
     pub fn new(title: &str, axis: Axis, groups: Vec<String>) -> Self {
         Self {
             title: title.into(),
@@ -55,7 +54,6 @@ impl Bars {
     }
 
     /// The bars as SVG: a file of its own, or a part of a page.
-    #[must_use]
     pub fn to_svg(&self) -> String {
         let names = self.groups.iter().map(|name| width_of(name));
         let left = (names.fold(40.0, f64::max) + 16.0).min(self.width / 2.0);

@@ -55,7 +55,6 @@ pub struct Series {
 
 impl Series {
     /// Points joined by lines, with markers.
-    #[must_use]
     pub fn new(name: &str, points: Vec<(f64, f64)>) -> Self {
         Self {
             name: name.into(),
@@ -67,7 +66,6 @@ impl Series {
     }
 
     /// A horizontal line.
-    #[must_use]
     pub fn level(name: &str, value: f64) -> Self {
         Self {
             style: Style::Level,
@@ -131,7 +129,6 @@ impl PlotArea {
 
 impl Chart {
     /// A chart without series.
-    #[must_use]
     pub fn new(title: &str, x: Axis, y: Axis) -> Self {
         Self {
             title: title.into(),
@@ -149,7 +146,6 @@ impl Chart {
     }
 
     /// The chart as SVG: a file of its own, or a part of a page. O(points).
-    #[must_use]
     pub fn to_svg(&self) -> String {
         let longest = self.series.iter().map(|series| width_of(&series.name));
         let legend = SAMPLE + 14.0 + longest.fold(0.0, f64::max);

@@ -42,7 +42,6 @@ pub struct Gantt {
 
 impl Gantt {
     /// The chart as SVG: a file of its own, or a part of a page. O(ranges of rows).
-    #[must_use]
     pub fn to_svg(&self) -> String {
         let ends = self
             .bars

@@ -5,7 +5,6 @@
 /// ```
 /// assert_eq!(dfrs_report::decimals(12345.678, 1), "12,345.7");
 /// ```
-#[must_use]
 pub fn decimals(number: f64, places: usize) -> String {
     if !number.is_finite() {
         return "–".into();
@@ -38,7 +37,6 @@ pub fn decimals(number: f64, places: usize) -> String {
 /// assert_eq!(dfrs_report::significant(1633.2, 3), "1,633");
 /// assert_eq!(dfrs_report::significant(0.04567, 3), "0.0457");
 /// ```
-#[must_use]
 pub fn significant(number: f64, digits: u32) -> String {
     if number == 0.0 || !number.is_finite() {
         return decimals(number, 0);
@@ -50,7 +48,6 @@ pub fn significant(number: f64, digits: u32) -> String {
 }
 
 /// A share as a percentage with one decimal: 0.349 is `34.9%`.
-#[must_use]
 pub fn percent(share: f64) -> String {
     if share.is_finite() {
         decimals(share * 100.0, 1) + "%"

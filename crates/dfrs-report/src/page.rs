@@ -19,7 +19,6 @@ pub struct Page {
 
 impl Page {
     /// A page with a title and a sentence below it.
-    #[must_use]
     pub fn new(title: &str, lead: &str) -> Self {
         Self {
             title: title.into(),
@@ -87,7 +86,6 @@ impl Page {
     }
 
     /// The page as a file.
-    #[must_use]
     pub fn to_html(&self) -> String {
         let mut html = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

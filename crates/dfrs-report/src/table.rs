@@ -18,7 +18,6 @@ pub enum Agreement {
 
 impl Agreement {
     /// How near the two are.
-    #[must_use]
     pub fn of(published: f64, reproduced: f64) -> Self {
         let ratio = reproduced / published;
         if published == reproduced || (0.9..=1.1).contains(&ratio) {
@@ -40,7 +39,6 @@ pub struct Cell {
 
 impl Cell {
     /// Words, set to the left.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -49,7 +47,6 @@ impl Cell {
     }
 
     /// A number, set to the right.
-    #[must_use]
     pub fn number(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -65,7 +62,6 @@ impl Cell {
     }
 
     /// A difference, marked by how large it is.
-    #[must_use]
     pub fn marked(text: impl Into<String>, close: Agreement) -> Self {
         Self {
             text: text.into(),
@@ -88,7 +84,6 @@ impl Cell {
 /// table.row([dfrs_report::Cell::text("EASY")].into_iter().chain(cells));
 /// assert!(table.to_html().contains("+0.6%"));
 /// ```
-#[must_use]
 pub fn compared(
     published: Option<f64>,
     reproduced: f64,
@@ -135,7 +130,6 @@ pub struct Table {
 
 impl Table {
     /// A table with these columns and no rows.
-    #[must_use]
     pub fn new(caption: &str, heads: &[&str]) -> Self {
         Self {
             caption: caption.into(),
@@ -170,7 +164,6 @@ impl Table {
     }
 
     /// The table as HTML.
-    #[must_use]
     pub fn to_html(&self) -> String {
         let mut html = format!(
             "<table{}>\n<caption>{}</caption>\n<thead>\n",

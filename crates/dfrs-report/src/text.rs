@@ -6,7 +6,6 @@
 /// ```
 /// assert_eq!(dfrs_report::escape("a < b & \"c\""), "a &lt; b &amp; &quot;c&quot;");
 /// ```
-#[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -43,7 +42,6 @@ pub(crate) fn inline(text: &str) -> String {
 
 /// One line of a CSV file (RFC 4180, ended by a line feed): a field with a comma, a quote or a line
 /// break is quoted.
-#[must_use]
 pub fn csv_line<T: AsRef<str>>(fields: &[T]) -> String {
     let quoted: Vec<String> = fields
         .iter()

@@ -17,7 +17,6 @@ pub struct Decided {
 
 impl Decided {
     /// The decision as scenario files have it.
-    #[must_use]
     pub fn outcome(&self) -> ScenarioOutcome {
         ScenarioOutcome::new(self.plan.clone(), self.blocked.clone(), &self.violations)
     }
@@ -25,7 +24,6 @@ impl Decided {
 
 impl Scenario {
     /// Decides, and checks cluster and plan.
-    #[must_use]
     pub fn decide(&self) -> Decided {
         let mut roster = Roster::new(self.cluster.clone());
         let decision = decide(&self.policy, &mut roster, self.now, &self.events);

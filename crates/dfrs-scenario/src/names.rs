@@ -43,7 +43,6 @@ pub struct Labels(Vec<String>);
 
 impl Labels {
     /// Of the nodes of this cluster. O(nodes log nodes).
-    #[must_use]
     pub fn of(cluster: &Cluster) -> Self {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for node in &cluster.nodes {
@@ -58,13 +57,11 @@ impl Labels {
     }
 
     /// Where tasks are, e.g. `n0,n[2-3]*4`.
-    #[must_use]
     pub fn mapping(&self, mapping: &Mapping) -> String {
         mappings::show(mapping, self)
     }
 
     /// The node at this position, whether there is one or not.
-    #[must_use]
     pub fn label(&self, node: NodeIndex) -> Cow<'_, str> {
         match self.0.get(node.index()) {
             Some(label) => label.into(),

@@ -9,7 +9,6 @@ use crate::write::one_line;
 const MAX_SHOWN: usize = 200;
 
 /// Whether the text is a decision as the plugin records it, and no scenario file.
-#[must_use]
 pub fn is_record(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }

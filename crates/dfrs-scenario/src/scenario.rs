@@ -34,7 +34,6 @@ pub struct ScenarioOutcome {
 
 impl ScenarioOutcome {
     /// The plan, which jobs wait and why, and what a check found.
-    #[must_use]
     pub fn new(plan: Plan, blocked: Vec<(JobId, Blocked)>, violations: &[Violation]) -> Self {
         let violations = violations.iter().map(Violation::to_string).collect();
         Self {

@@ -16,7 +16,6 @@ use crate::scenario::Scenario;
 use crate::units::show_time;
 
 /// The text of several scenarios: a file.
-#[must_use]
 pub fn print(scenarios: &[Scenario]) -> String {
     let texts: Vec<String> = scenarios.iter().map(Scenario::to_string).collect();
     texts.join("\n")

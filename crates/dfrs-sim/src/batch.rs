@@ -117,7 +117,6 @@ impl Batch {
     }
 
     /// Whether jobs share nodes; else each task has one to itself.
-    #[must_use]
     pub const fn shares_nodes(self) -> bool {
         matches!(
             self,
@@ -140,7 +139,6 @@ impl Batch {
     }
 
     /// The name of the scheduler.
-    #[must_use]
     pub fn name(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Fcfs => "FCFS",
@@ -158,7 +156,6 @@ impl Batch {
     }
 
     /// What it does, in one line.
-    #[must_use]
     pub fn description(self) -> &'static str {
         let name = self.name();
         let family = name.trim_end_matches(|last: char| last.is_ascii_digit());

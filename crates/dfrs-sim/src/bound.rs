@@ -50,7 +50,6 @@ const FEW: usize = 4;
 ///
 /// All sums are in whole numbers. O(jobs log jobs) as long as there are nodes for all, or if all can use
 /// all nodes; else a maximum flow for each try, of which there are some tens for the segment that decides.
-#[must_use]
 pub fn offline_bound(trace: &Trace, nodes: u32, stretch_bound: Span) -> f64 {
     offline_bound_with_progress(trace, nodes, stretch_bound, &mut |_, _| ())
 }

@@ -11,13 +11,11 @@ impl CouplingLoss {
     pub const NONE: Self = Self(0);
 
     /// C in hundredths.
-    #[must_use]
     pub const fn from_hundredths(hundredths: u32) -> Self {
         Self(hundredths)
     }
 
     /// Whether yields alone determine the speed.
-    #[must_use]
     pub fn is_none(self) -> bool {
         self == Self::NONE
     }

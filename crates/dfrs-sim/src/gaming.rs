@@ -40,7 +40,6 @@ impl Cheat {
     pub const ALL: [Self; 3] = [Self::Pieces, Self::Split, Self::AsksForMore];
 
     /// What it is, in a few words.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pieces => "pieces that resubmit",
@@ -50,7 +49,6 @@ impl Cheat {
     }
 
     /// Whether jobs follow on others: batch schedulers know no such thing here.
-    #[must_use]
     pub const fn resubmits(self) -> bool {
         matches!(self, Self::Pieces)
     }

@@ -36,7 +36,6 @@ impl Stream {
 impl Lublin {
     /// The trace of this seed with the papers' annotations: jobs 1, 2, … with the CPU needs and memory
     /// requirements of [`annotate()`], all times in whole seconds.
-    #[must_use]
     pub fn trace(&self, seed: u64) -> Trace {
         let mut trace = to_trace(&self.jobs(seed), self.nodes);
         annotate(&mut trace, seed);

@@ -73,7 +73,6 @@ impl HeldByOthers {
     /// Takes the jobs as they ran, from start to finish, each task on a node of its own: the first ones that have room
     /// then, else together where there is room, else where most is left. `records` are in the order of the trace.
     /// O(n (log n + nodes log nodes + tasks)).
-    #[must_use]
     pub fn recorded(trace: &Trace, records: &[JobRecord], nodes: u32) -> Self {
         let mut tracker = Tracker::new(trace, nodes);
         let all = NodeAmounts::of_nodes(trace, nodes, NodeAmounts::NODE);
@@ -120,31 +119,26 @@ impl HeldByOthers {
     }
 
     /// How many jobs had no room when they started as they were recorded: they hold what there is.
-    #[must_use]
     pub fn without_room(&self) -> usize {
         self.without_room
     }
 
     /// What became of the jobs, with or without DFRS.
-    #[must_use]
     pub fn outcome(&self) -> &SimOutcome {
         &self.outcome
     }
 
     /// What is held, in time order; of each instant one change for each node.
-    #[must_use]
     pub fn changes(&self) -> &[HeldChange] {
         &self.changes
     }
 
     /// From the first submission to the last completion.
-    #[must_use]
     pub fn window(&self) -> (Time, Time) {
         (self.from, self.until)
     }
 
     /// The part of the CPU of all nodes in the window that is held, 0 to 1. 0 if there is none.
-    #[must_use]
     // Precise enough: a result to be looked at.
     pub fn utilization(&self) -> f64 {
         let length: Span = self.until.since(self.from);

@@ -24,13 +24,11 @@ pub const STRETCH_BOUND: Span = Span::from_seconds(10);
 pub const STRETCH_BOUND_IPDPS: Span = Span::from_seconds(30);
 
 /// Time in the system over dedicated run time, the latter taken as at least `bound`; at least 1.
-#[must_use]
 pub fn stretch(job: &TraceJob, record: &JobRecord, bound: Span) -> f64 {
     bounded_stretch(record.finish.since(job.submit), job.runtime, bound)
 }
 
 /// The [`stretch`] of a job that was in the system for `flow`.
-#[must_use]
 pub fn bounded_stretch(flow: Span, runtime: Span, bound: Span) -> f64 {
     let whole = runtime.max(bound).max(Span(1)).seconds();
     (flow.seconds() / whole).max(1.0)
@@ -120,7 +118,6 @@ pub struct SimSummary {
 
 impl SimSummary {
     /// Sums up an outcome of this trace on so many nodes. O(n log n).
-    #[must_use]
     pub fn new(
         policy: String,
         trace: &Trace,
@@ -263,7 +260,6 @@ fn over(amount: f64, whole: f64) -> f64 {
 /// (the integral over time of the demand, less the work) over the work. The demand is the sum of the
 /// CPU needs of all jobs in the system, at most all nodes; the work is what they do in it (TPDS,
 /// Section 6.3). 0 is perfect. 0 also if there is no work. Exact but for the last division.
-#[must_use]
 pub fn normalized_underutilization(trace: &Trace, nodes: u32, records: &[JobRecord]) -> f64 {
     let mut changes: Vec<(Time, bool, u128)> = Vec::with_capacity(2 * records.len());
     let work: u128 = trace.jobs.iter().map(work).sum();

@@ -23,7 +23,6 @@ pub struct Overload {
 impl Overload {
     /// How far the machine is too small for the jobs that run on it; `None` if its nodes can do their work
     /// while they come. `runs` says whether a job runs on so many nodes at all. O(jobs × log nodes).
-    #[must_use]
     pub fn of(
         trace: &Trace,
         nodes: u32,

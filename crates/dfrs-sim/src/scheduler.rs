@@ -37,7 +37,6 @@ impl FromStr for Scheduler {
 impl Scheduler {
     /// The scheduler with this time between remaps, if it has one; its name then says the period,
     /// where names say any.
-    #[must_use]
     pub fn at_period(&self, period: Option<Span>) -> Self {
         let mut scheduler = self.clone();
         if let (Self::Dfrs(policy), Some(period)) = (&mut scheduler, period) {
@@ -48,7 +47,6 @@ impl Scheduler {
 
     /// The scheduler that knows this penalty of the simulated world, if it weighs moves; others do
     /// not know it, as in the papers.
-    #[must_use]
     pub fn at_penalty(&self, penalty: Span) -> Self {
         let mut scheduler = self.clone();
         if let Self::Dfrs(policy) = &mut scheduler
@@ -60,7 +58,6 @@ impl Scheduler {
     }
 
     /// What it does, in one line.
-    #[must_use]
     pub fn description(&self) -> String {
         match self {
             Self::Dfrs(policy) => dfrs_papers::description(policy),

@@ -68,7 +68,6 @@ pub enum Estimates {
 impl SimSettings {
     /// What the papers take: a penalty of 300 s, perfect estimates. Swap is
     /// as much as memory, and a turn takes as long as with Slurm's default of SchedulerTimeSlice.
-    #[must_use]
     pub const fn new(nodes: u32) -> Self {
         Self {
             nodes,

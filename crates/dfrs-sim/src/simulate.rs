@@ -19,7 +19,6 @@ use crate::{batch, world};
 ///
 /// A batch scheduler gives each task a node of its own, or whole CPUs and memory if it shares nodes; DFRS
 /// puts several tasks on one node where memory allows.
-#[must_use]
 pub fn never_fits(
     job: &TraceJob,
     scheduler: &Scheduler,

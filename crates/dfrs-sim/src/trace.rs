@@ -48,7 +48,6 @@ pub const MAX_SHORT: Span = Span::from_seconds(3600);
 /// GPUs of nodes that differ, for a machine on which each node with GPUs has as many: as many as the node that has most,
 /// and the number of nodes that hold all of them. `nodes`: GPUs of a node, and how many nodes are so. (0, 0): there are
 /// none. O(n).
-#[must_use]
 pub fn gpus_of_equal_nodes(nodes: impl IntoIterator<Item = (u64, u64)>) -> (u64, u64) {
     let (mut most, mut all) = (0, 0_u64);
     for (gpus, count) in nodes {
@@ -120,7 +119,6 @@ pub struct TraceJob {
 impl TraceJob {
     /// A job that can move as in the papers, and whose user said nothing about its run time. A node has
     /// [`NODE_CPUS`].
-    #[must_use]
     pub fn new(
         id: impl Into<String>,
         submit: Time,
@@ -150,7 +148,6 @@ impl TraceJob {
     }
 
     /// The job as decisions see it when it is submitted.
-    #[must_use]
     pub fn to_job(&self, id: JobId) -> Job {
         let gpus = (self.gpus > Amount(0)).then_some(self.gpus);
         Job {
@@ -163,7 +160,6 @@ impl TraceJob {
 
     /// Whether its tasks fit on so many empty nodes, of which so many have GPUs (none: all), several on one node where
     /// memory allows.
-    #[must_use]
     pub fn fits_shared(&self, nodes: u32, gpu_nodes: Option<u32>) -> bool {
         let by = |all: u64, each: u64| all.checked_div(each).unwrap_or(u64::MAX);
         let per_node = by(NODE_MEMORY.0, self.memory.0).min(by(NODE_GPUS.0, self.gpus.0));
@@ -176,13 +172,11 @@ impl TraceJob {
 
     /// Whether a partition for short jobs takes it: its time limit, or without one its run time, is at most
     /// [`MAX_SHORT`]. That does not depend on what the scheduler knows of run times.
-    #[must_use]
     pub fn is_short(&self) -> bool {
         self.estimate.unwrap_or(self.runtime) <= MAX_SHORT
     }
 
     /// CPU need of all tasks, in nodes.
-    #[must_use]
     pub fn nodes_needed(&self) -> f64 {
         // Precise enough: a share of a node, to the microcore.
         let need = self.cpu.0 as f64 / NODE_CPU.0 as f64;
@@ -212,7 +206,6 @@ impl Trace {
     }
 
     /// Whether some job has GPUs.
-    #[must_use]
     pub fn has_gpus(&self) -> bool {
         self.jobs.iter().any(|job| job.gpus > Amount(0))
     }
@@ -226,7 +219,6 @@ impl Trace {
     /// What became of the jobs where the trace comes from: each waited, and then ran but for the time in
     /// which it was suspended.
     /// `None` unless the trace says of all jobs how long they waited.
-    #[must_use]
     pub fn recorded_schedule(&self) -> Option<Vec<JobRecord>> {
         let record = |job: &TraceJob| {
             let start = job.submit + job.waited?;
@@ -251,7 +243,6 @@ pub(crate) fn whole_cpus(need: Cores, cpus: u32) -> Cores {
 }
 
 /// So many equal nodes, named `n0` and so on.
-#[must_use]
 pub fn platform(nodes: u32) -> Vec<Node> {
     (0..nodes)
         .map(|node| Node::new(format!("n{node}"), NODE_CPU, NODE_MEMORY))

@@ -55,7 +55,6 @@ impl Allowance {
 
 impl Launches {
     /// Whether what Slurm shows of the job says nothing new.
-    #[must_use]
     pub fn are_known(&self, job: &ObservedJob) -> bool {
         job.state != ObservedState::Running || self.newest_seconds == Some(job.last_launch_seconds)
     }
@@ -87,7 +86,6 @@ impl Launches {
 
     /// For how long after its newest launch the job is left alone. One that was not seen counts in
     /// full.
-    #[must_use]
     pub fn alone(&self, job: &ObservedJob, settle_time: Span) -> Span {
         if self.are_known(job) && self.newest_seconds.is_some() {
             self.alone.min(settle_time)
@@ -97,7 +95,6 @@ impl Launches {
     }
 
     /// When `job`, which runs, may be paused or moved as far as its last launch is concerned.
-    #[must_use]
     pub fn settled_at(&self, job: &ObservedJob, settle_time: Span) -> Time {
         Time(job.last_launch_seconds.saturating_mul(SECOND) + self.alone(job, settle_time).0)
     }

@@ -95,7 +95,6 @@ pub struct LedgerRecord {
 
 impl LedgerRecord {
     /// A job that has just been seen for the first time.
-    #[must_use]
     pub fn new(submit_time: i64, now: Time, life: Life) -> Self {
         Self {
             submit_time,
@@ -123,7 +122,6 @@ impl LedgerRecord {
 
     /// Whether the job that Slurm shows is the job of this record, by its submission time and its
     /// number of requeues.
-    #[must_use]
     pub fn is_about(&self, context: &JobContext) -> bool {
         let (submit_time, restarts) = (context.job.submit_seconds, context.job.restarts);
         // The clock may have been set back before it was requeued.
@@ -138,13 +136,11 @@ impl LedgerRecord {
 
     /// Since when it waits for room, or could have been at work, UNIX seconds: its flow time counts
     /// from here.
-    #[must_use]
     pub fn waits_since(&self) -> i64 {
         self.eligible_time.unwrap_or(self.submit_time)
     }
 
     /// Since when it does, by what Slurm shows now. The wait of one that has had a place counts on.
-    #[must_use]
     pub fn eligible_by(&self, job: &ObservedJob) -> Option<i64> {
         if !(self.life.is_pristine() && self.has_done_nothing()) {
             return self.eligible_time;
@@ -234,20 +230,17 @@ impl LedgerRecord {
     }
 
     /// What it has done so far (TPDS, Section 4.1), by when it was last counted.
-    #[must_use]
     pub fn virtual_time(&self) -> Span {
         self.progress.counted()
     }
 
     /// The virtual time as decisions count it: by the job's need.
-    #[must_use]
     pub fn virtual_time_by_need(&self) -> Span {
         let more = self.more.as_ref().map_or(Span::ZERO, Progress::counted);
         Span(self.virtual_time().0.saturating_add(more.0))
     }
 
     /// The virtual time that decisions use: with what the job has inherited.
-    #[must_use]
     pub fn virtual_time_for_decisions(&self) -> Span {
         let own = self.virtual_time_by_need();
         Span(own.0.saturating_add(self.inherited.0))
@@ -255,20 +248,17 @@ impl LedgerRecord {
 
     /// How much longer it has been at work since it was last queued than its virtual time explains:
     /// by how much its time limit lags behind, with what was added to that.
-    #[must_use]
     pub fn delay(&self) -> Span {
         let added = self.extended.map_or(0, |extended| extended.minutes);
         (self.limit_debt + Span::from_seconds(60 * i64::from(added))).max(Span::ZERO)
     }
 
     /// The share of its request that it has; 0 while it has no place.
-    #[must_use]
     pub fn share(&self) -> Yield {
         self.progress.rate().share()
     }
 
     /// Whether it has neither done anything nor a share.
-    #[must_use]
     pub fn has_done_nothing(&self) -> bool {
         self.virtual_time() == Span::ZERO && self.progress.rate() == Rate::ZERO
     }
@@ -292,7 +282,6 @@ impl LedgerRecord {
     }
 
     /// Whether these are the shares that it has.
-    #[must_use]
     pub fn has_shares(&self, met: &GrantedYield) -> bool {
         let known = self.more.as_ref().map_or(Rate::ZERO, Progress::rate);
         self.progress.rate() == Rate::of(met.of_request)
@@ -400,7 +389,6 @@ pub struct Ledger {
 
 impl Ledger {
     /// The record of this job.
-    #[must_use]
     pub fn get(&self, id: u32) -> Option<&LedgerRecord> {
         self.jobs.get(&id)
     }
@@ -470,19 +458,16 @@ impl Ledger {
     }
 
     /// All jobs, ascending.
-    #[must_use]
     pub fn ids(&self) -> Vec<u32> {
         self.jobs.keys().copied().collect()
     }
 
     /// How many jobs there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
 
     /// Whether there is no job.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }

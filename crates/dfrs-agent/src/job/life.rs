@@ -112,7 +112,6 @@ pub struct Life {
 
 impl Life {
     /// The life of a job that the ledger does not know: it is new, or the ledger was lost.
-    #[must_use]
     pub fn first_seen(context: &JobContext) -> Self {
         // What a node said of one that was being parked may be older than its return.
         let adopted = context.job.state == ObservedState::Suspended;
@@ -237,7 +236,6 @@ impl Life {
 
     /// The next step, or `None` while the job has to wait or has nothing under way. `on_nodes`:
     /// what its nodes say of its parking.
-    #[must_use]
     pub fn next_step(&self, context: &JobContext, on_nodes: ParkStatus) -> Option<LifeStep> {
         let context = &self.known_to(context);
         (self.not_before <= context.now)
@@ -278,7 +276,6 @@ impl Life {
 
     /// Whether its last nodes may still run it: they were ordered to end it, and may not have yet,
     /// or are down.
-    #[must_use]
     pub fn is_orphaned(&self) -> bool {
         self.is_orphaned
     }
@@ -289,7 +286,6 @@ impl Life {
     }
 
     /// Nodes that may still run it although it has gone on elsewhere, or waits to.
-    #[must_use]
     pub const fn unconfirmed_nodes(&self) -> &BTreeSet<String> {
         &self.unheard
     }
@@ -300,20 +296,17 @@ impl Life {
     }
 
     /// Nothing is done to it before this: what failed is not tried again at once.
-    #[must_use]
     pub fn not_before(&self) -> Time {
         self.not_before
     }
 
     /// Whether it has to wait after something that failed.
-    #[must_use]
     pub fn is_held_off(&self, now: Time) -> bool {
         self.not_before > now
     }
 
     /// When it may be paused or moved again, after an operator resumed it, or it could not be
     /// parked.
-    #[must_use]
     pub fn left_alone_until(&self) -> Time {
         self.left_alone_until
     }
@@ -334,7 +327,6 @@ impl Life {
     }
 
     /// Whether it could not be parked when it was tried last.
-    #[must_use]
     pub fn could_not_be_parked(&self) -> bool {
         self.failed_parks > 0
     }
@@ -346,7 +338,6 @@ impl Life {
     }
 
     /// Pauses and migrations within the last hour.
-    #[must_use]
     pub fn recent_moves(&self, now: Time) -> u32 {
         let recent = self.moves.iter().filter(|at| now.0 - at.0 < HOUR.0).count();
         u32::try_from(recent).unwrap_or(u32::MAX)
@@ -354,38 +345,32 @@ impl Life {
 
     /// Whether it has been paused for so long, or came back so and has not had its place for an
     /// eighth of that: then it comes before others. `None`: never.
-    #[must_use]
     pub fn is_starved(&self, longest_pause: Option<Span>, now: Time) -> bool {
         longest_pause.is_some_and(|longest| self.pauses.were_too_long(longest, now))
     }
 
     /// When that next changes by the passing of time alone.
-    #[must_use]
     pub fn starved_changes_at(&self, longest_pause: Option<Span>, now: Time) -> Option<Time> {
         self.pauses.next_change(longest_pause?, now)
     }
 
     /// When the first of the recent pauses and migrations is no longer one.
-    #[must_use]
     pub fn next_move_forgotten(&self, now: Time) -> Option<Time> {
         let forgotten = self.moves.iter().map(|at| Time(at.0 + HOUR.0));
         forgotten.filter(|at| *at > now).min()
     }
 
     /// What is under way, and where, for the log: "parking on n1,n2".
-    #[must_use]
     pub(crate) fn under_way_text(&self) -> String {
         self.phase.rules().under_way_text(&self.last_place)
     }
 
     /// Whether pausing it failed too often to be tried again.
-    #[must_use]
     pub fn is_stuck(&self) -> bool {
         self.failed_pauses >= MAX_FAILED_PAUSES
     }
 
     /// Where it was when it was last seen running or suspended, or was started since.
-    #[must_use]
     pub fn last_place(&self) -> &NamedPlacement {
         &self.last_place
     }
@@ -397,7 +382,6 @@ impl Life {
 
     /// Whether nothing has happened to the job since its submission, except that it may have to
     /// wait a little before the next try.
-    #[must_use]
     pub fn is_pristine(&self) -> bool {
         let pristine = Self {
             not_before: self.not_before,

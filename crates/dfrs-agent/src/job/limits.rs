@@ -20,7 +20,6 @@ const MAX_TIMES: u32 = 4;
 
 /// Seconds, a multiple of 60, by which the limit of `job` has to be moved now. That of a job which
 /// Slurm preempts is not what ends it.
-#[must_use]
 pub fn extension(record: &LedgerRecord, job: &ObservedJob, now: Time) -> Option<u32> {
     let lag = record.limit_debt.0 / SECOND;
     if job.end_seconds == 0 || job.grace_end_seconds > 0 || lag <= 0 {
@@ -70,7 +69,6 @@ fn latest_end(job: &ObservedJob) -> Option<i64> {
 /// The share of its need that `job`, which runs, needs from now on to get all of its time limit
 /// before it has to be over; above 1 it cannot. `None`: it has no limit, or no time by which it has
 /// to be over.
-#[must_use]
 // Precise enough: times are far below 2^53 microseconds.
 pub fn needed_share(record: &LedgerRecord, job: &ObservedJob, now: Time) -> Option<f64> {
     let latest = latest_end(job).filter(|_| job.end_seconds > 0)?;

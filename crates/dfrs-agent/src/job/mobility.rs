@@ -16,7 +16,6 @@ const PREFIX: &str = "dfrs:";
 ///
 /// A job without a script or with `--no-requeue` cannot be requeued, so it keeps at most what the
 /// partition grants without a requeue.
-#[must_use]
 pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
     let Some(partition) = config.partition(&job.partition) else {
         return Mobility::Never;
@@ -33,7 +32,6 @@ pub fn mobility(job: &ObservedJob, config: &Config) -> Mobility {
 /// the node to a job that wants all of it, and the devices would not be free. A component of a
 /// heterogeneous job, which was started before its partition was DFRS's, stays where it is: the
 /// others would wait for it, and it would not start again.
-#[must_use]
 pub fn mobility_now(job: &ObservedJob, config: &Config, is_carriable: bool) -> Mobility {
     let is_held = job.admin_hold && job.state == ObservedState::Running;
     if is_held || job.component {
@@ -46,7 +44,6 @@ pub fn mobility_now(job: &ObservedJob, config: &Config, is_carriable: bool) -> M
 }
 
 /// A job that is to be carried is parked as long as its node does not say that it can be carried.
-#[must_use]
 pub const fn carried_or_parked(mobility: Mobility, is_carriable: bool) -> Mobility {
     match mobility {
         Mobility::Carry if !is_carriable => Mobility::Park,
@@ -55,7 +52,6 @@ pub const fn carried_or_parked(mobility: Mobility, is_carriable: bool) -> Mobili
 }
 
 /// Whether the job's node is to look whether it can be carried: it runs on one.
-#[must_use]
 pub fn is_inspected(job: &ObservedJob, config: &Config) -> bool {
     job.state == ObservedState::Running
         && job.places.len() == 1
@@ -82,21 +78,18 @@ fn can_be_requeued(job: &ObservedJob) -> bool {
 /// that are still on their way to the user's program are left alone, because parking may end them
 /// (24.11: frozen there, they wake up to Slurm's SIGTSTP, which interrupts
 /// `_exec_wait_child_wait_for_parent()`; it does not read again).
-#[must_use]
 pub fn settled_at(job: &ObservedJob, launches: &Launches, config: &Config) -> Time {
     launches.settled_at(job, config.settle_time)
 }
 
 /// From when on it may not: the clock may have been set back since its last launch, which is to
 /// come then.
-#[must_use]
 pub fn settles_from(job: &ObservedJob, config: &Config) -> Time {
     Time(job.last_launch_seconds.saturating_mul(SECOND) - config.settle_time.0 + 1)
 }
 
 /// Whether processes of `job` may still be being launched. One whose last launch is further off
 /// than that in the future is none: the clock was set back.
-#[must_use]
 pub fn is_settling(job: &ObservedJob, launches: &Launches, config: &Config, now: Time) -> bool {
     let elapsed = now.0 - job.last_launch_seconds.saturating_mul(SECOND);
     let alone = launches.alone(job, config.settle_time);

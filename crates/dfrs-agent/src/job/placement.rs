@@ -46,7 +46,6 @@ impl fmt::Display for NamedPlacement {
 impl NamedPlacement {
     /// The placement that `mapping` means. Runs on nodes that `observation` does not have are left
     /// out.
-    #[must_use]
     pub fn from_mapping(mapping: &Mapping, observation: &Observation) -> Self {
         let spot = |run: &Run| {
             let node = observation.nodes().get(run.node.0 as usize)?;
@@ -59,13 +58,11 @@ impl NamedPlacement {
     }
 
     /// Tasks on all nodes.
-    #[must_use]
     pub fn tasks(&self) -> u32 {
         self.0.iter().map(|spot| spot.tasks).sum()
     }
 
     /// Where Slurm says that `job` is.
-    #[must_use]
     pub fn of_job(job: &ObservedJob, observation: &Observation) -> Self {
         let spots = spots_of(job, observation).map(|(node, tasks)| NodeTasks {
             node: node.to_owned(),
@@ -75,14 +72,12 @@ impl NamedPlacement {
     }
 
     /// Whether this is where Slurm says that `job` is.
-    #[must_use]
     pub fn is_of(&self, job: &ObservedJob, observation: &Observation) -> bool {
         let spots = self.0.iter().map(|spot| (spot.node.as_str(), spot.tasks));
         spots.eq(spots_of(job, observation))
     }
 
     /// The core's mapping, or `None` if one of the nodes is no longer there.
-    #[must_use]
     pub fn to_mapping(&self, observation: &Observation) -> Option<Mapping> {
         let run = |spot: &NodeTasks| {
             let position = observation.position_of(&spot.node)?;

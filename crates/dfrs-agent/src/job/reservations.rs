@@ -13,7 +13,6 @@ const MARGIN: Span = Span(150 * SECOND);
 
 /// When the job's nodes count as reserved for others: so long before that what is there can leave.
 /// `None`: never, as far as it is known.
-#[must_use]
 pub fn reserved_at(job: &ObservedJob, config: &Config) -> Option<Time> {
     let way_out = config.park_timeout.0.max(config.checkpoint_wait.0);
     let warned = i64::from(job.warn_seconds) * SECOND;
@@ -23,14 +22,12 @@ pub fn reserved_at(job: &ObservedJob, config: &Config) -> Option<Time> {
 }
 
 /// Whether they do now.
-#[must_use]
 pub fn is_reserved(job: &ObservedJob, config: &Config, now: Time) -> bool {
     reserved_at(job, config).is_some_and(|at| at <= now)
 }
 
 /// Whether a running job is to leave now: its nodes count as reserved, the reservation has not
 /// begun, and its limit ends later, or never.
-#[must_use]
 pub fn must_vacate(job: &ObservedJob, config: &Config, now: Time) -> bool {
     let begins_later = job.free_until_seconds.saturating_mul(SECOND) > now.0;
     let ends_later = job.end_seconds == 0 || job.end_seconds > job.free_until_seconds;

@@ -44,7 +44,6 @@ impl ActualCluster {
     }
 
     /// How many jobs are counted with less than they requested.
-    #[must_use]
     pub fn lowered(&self) -> u32 {
         saturating_u32(self.requests.len())
     }
@@ -62,7 +61,6 @@ impl ActualCluster {
 
     /// The shares as they follow from a cluster that is built from scratch. O(jobs log jobs): for
     /// tests.
-    #[must_use]
     pub fn shares_from_scratch(facts: &PassFacts) -> BTreeMap<u32, GrantedYield> {
         Self::from_scratch(facts).shares_of_all(facts)
     }

@@ -63,7 +63,6 @@ impl<'a> PassFacts<'a> {
 
 /// The job as it will be when everything under way with it has finished; `None` if the core has
 /// nothing to decide about it now.
-#[must_use]
 pub fn planned_job(job: &ObservedJob, record: &LedgerRecord, facts: &PassFacts) -> Option<Job> {
     let partition = facts.config.partition(&job.partition)?;
     if !partition.shares_nodes() {
@@ -76,7 +75,6 @@ pub fn planned_job(job: &ObservedJob, record: &LedgerRecord, facts: &PassFacts) 
 }
 
 /// When the passing of time alone next changes what the core shall see of this job.
-#[must_use]
 pub fn view_changes_at(
     job: &ObservedJob,
     record: &LedgerRecord,
@@ -106,7 +104,6 @@ pub fn view_changes_at(
 }
 
 /// The job as it is, if it can use CPU at this moment.
-#[must_use]
 pub fn actual_job(job: &ObservedJob, record: &LedgerRecord, facts: &PassFacts) -> Option<Job> {
     facts.config.partition(&job.partition)?;
     if !record.life.uses_cpu(&facts.job_context(job)) {
@@ -237,7 +234,6 @@ fn here(job: &ObservedJob, observation: &Observation) -> impl Iterator<Item = No
 }
 
 /// The nodes, and what is held there by what DFRS does not decide about. O(nodes + places).
-#[must_use]
 pub fn core_nodes(facts: &PassFacts) -> Vec<Node> {
     let positions = 0..facts.seen.nodes().len();
     positions
@@ -246,7 +242,6 @@ pub fn core_nodes(facts: &PassFacts) -> Vec<Node> {
 }
 
 /// One of them. O(jobs there, and their places).
-#[must_use]
 pub fn core_node(position: usize, facts: &PassFacts) -> Node {
     let node = &facts.seen.nodes()[position];
     let others = facts.seen.memory_of_others(position);
@@ -304,7 +299,6 @@ fn swap_for_plans(position: usize, facts: &PassFacts) -> Bytes {
 }
 
 /// Swap of a node that jobs can have which are parked there.
-#[must_use]
 pub(crate) fn swap_of(node: &str, swap: &SwapEighths, config: &Config) -> Bytes {
     let eighths = u64::from(swap.get(node).copied().unwrap_or(0).min(EIGHTHS));
     let (all, counted) = (u64::from(EIGHTHS), config.swap_per_node.0);

@@ -41,21 +41,18 @@ impl Excluded {
     }
 
     /// Until when the job is left out, if it is.
-    #[must_use]
     pub fn until(&self, job: u32, now: Time) -> Option<Time> {
         let until = self.jobs.get(&job).map(|exclusion| exclusion.until);
         until.filter(|until| *until > now)
     }
 
     /// The rule for which the job is left out, if it is.
-    #[must_use]
     pub fn rule(&self, job: u32, now: Time) -> Option<&'static str> {
         let exclusion = self.jobs.get(&job)?;
         (exclusion.until > now).then_some(exclusion.rule)
     }
 
     /// When the next job is decided about again.
-    #[must_use]
     pub fn next(&self) -> Option<Time> {
         self.due.next()
     }

@@ -48,7 +48,6 @@ pub struct KeptMemory {
 
 impl KeptMemory {
     /// Whether this preemption is known. O(preempted jobs there).
-    #[must_use]
     pub fn knows(&self, node: u32, share: &PreemptedShare) -> bool {
         let kept = self.nodes.get(&node);
         kept.is_some_and(|kept| kept.jobs.contains(share))
@@ -79,7 +78,6 @@ impl KeptMemory {
 
     /// MiB of this node that are kept now. `others_mib`: what others hold there by now. `is_there`:
     /// whether the core counts a job there. O(jobs that were preempted there).
-    #[must_use]
     pub fn on_node(&self, node: u32, others_mib: u64, is_there: impl Fn(u32) -> bool) -> u64 {
         let Some(kept) = self.nodes.get(&node) else {
             return 0;
@@ -91,7 +89,6 @@ impl KeptMemory {
     }
 
     /// When a node's memory is first kept no longer, at the latest.
-    #[must_use]
     pub fn next(&self) -> Option<Time> {
         self.nodes.values().map(|kept| kept.until).min()
     }

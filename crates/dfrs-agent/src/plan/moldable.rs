@@ -79,7 +79,6 @@ struct MoldableCandidate<'a> {
 
 /// Decides about all partitions of moldable jobs, one after the other. O(jobs × nodes) and what
 /// [`dfrs_moldable::live::plan`] takes.
-#[must_use]
 pub fn decide(facts: &PassFacts, history: &WaitHistory) -> MoldablePlan {
     let mut plan = MoldablePlan::default();
     let mut nodes = NodeAvailability::of(facts);
@@ -211,7 +210,6 @@ impl MoldablePlan {
     }
 
     /// The jobs that start.
-    #[must_use]
     pub fn jobs(&self) -> Vec<u32> {
         let jobs = self.starts.iter().map(|start| start.action.job().0);
         jobs.filter_map(|id| u32::try_from(id).ok()).collect()
@@ -219,7 +217,6 @@ impl MoldablePlan {
 
     /// When something other than expected has happened, if nothing else happens before: when the
     /// next job was to start.
-    #[must_use]
     pub fn next(&self, now: Time) -> Option<Time> {
         let times = self.outlook.values().filter_map(|outlook| match outlook {
             Outlook::Starts { at, .. } => Some(*at),

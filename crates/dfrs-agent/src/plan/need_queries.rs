@@ -102,13 +102,11 @@ impl NeedQueries {
     }
 
     /// Whether there is no job to query.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
 
     /// Where the job is queried, if it is.
-    #[must_use]
     pub fn place(&self, job: u32) -> Option<&QueriedJob> {
         self.jobs.get(&job)
     }
@@ -121,7 +119,6 @@ impl NeedQueries {
 
     /// Whether all nodes of the job have received its query: `acknowledged` is the last change
     /// whose orders a node has acknowledged.
-    #[must_use]
     pub fn is_acknowledged(&self, job: u32, acknowledged: impl Fn(&str) -> u64) -> bool {
         self.place(job).is_some_and(|place| {
             place.nodes.iter().all(|node| {

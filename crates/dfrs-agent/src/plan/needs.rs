@@ -7,7 +7,6 @@ use crate::job::ledger::LedgerRecord;
 use crate::slurm::records::ObservedJob;
 
 /// The request of each of the job's tasks.
-#[must_use]
 pub fn request_of(job: &ObservedJob) -> Cores {
     Cores::from_cores(job.request.cpus_per_task.max(1).into())
 }
@@ -15,7 +14,6 @@ pub fn request_of(job: &ObservedJob) -> Cores {
 /// Whether the job may be counted with less than its request: not one that has its nodes for
 /// itself, that has to be over by a time, or that leaves threads of its cores idle, which are not
 /// for others.
-#[must_use]
 pub fn is_measured(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> bool {
     config.needs == NeedsSource::Measured
         && job.deadline_seconds == 0
@@ -25,7 +23,6 @@ pub fn is_measured(job: &ObservedJob, record: &LedgerRecord, config: &Config) ->
 }
 
 /// What it counts with.
-#[must_use]
 pub fn need_of(job: &ObservedJob, record: &LedgerRecord, config: &Config) -> Need {
     if record.need.is_less() && is_measured(job, record, config) {
         record.need

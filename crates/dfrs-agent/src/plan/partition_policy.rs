@@ -51,7 +51,6 @@ pub trait PartitionPolicy: Debug + Send {
 }
 
 /// All there are.
-#[must_use]
 pub fn all() -> Vec<Box<dyn PartitionPolicy>> {
     vec![Box::new(Demt::default())]
 }

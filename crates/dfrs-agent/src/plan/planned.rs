@@ -22,7 +22,6 @@ pub struct PlannedCluster {
 
 impl PlannedCluster {
     /// Of an empty cluster, with what is known of time limits.
-    #[must_use]
     pub fn with(experience: Experience) -> Self {
         let mut planned = Self::default();
         *planned.roster.experience_mut() = experience;
@@ -36,7 +35,6 @@ impl PlannedCluster {
     }
 
     /// What time limits have been worth so far.
-    #[must_use]
     pub fn experience(&self) -> &Experience {
         self.roster.experience()
     }
@@ -77,7 +75,6 @@ impl PlannedCluster {
     }
 
     /// Whether the roster equals one that is built from scratch. O(jobs log jobs): for tests.
-    #[must_use]
     pub fn is_fresh(&self, facts: &PassFacts) -> bool {
         let mut rebuilt = Self::default();
         rebuilt

@@ -98,7 +98,6 @@ impl Refusals {
     }
 
     /// On how many nodes the job is to be tried at most.
-    #[must_use]
     pub fn max_nodes(&self, job: u32, now: Time) -> u32 {
         let known = self.sizes.get(&job).filter(|(_, until)| *until > now);
         known.map_or(u32::MAX, |(nodes, _)| *nodes)
@@ -147,13 +146,11 @@ impl Refusals {
     }
 
     /// What Slurm said when it last refused to start the job.
-    #[must_use]
     pub fn reason(&self, job: u32) -> Option<&str> {
         self.jobs.get(&job).map(|job| job.why.as_str())
     }
 
     /// When a node is next no longer left out for the job.
-    #[must_use]
     pub fn next_of(&self, job: u32, now: Time) -> Option<Time> {
         let nodes = self.jobs.get(&job).into_iter().flat_map(|job| &job.nodes);
         let ends = nodes.map(|(_, refused)| refused.until);
@@ -161,7 +158,6 @@ impl Refusals {
     }
 
     /// When there is next something to look at again.
-    #[must_use]
     pub fn next(&self) -> Option<Time> {
         self.due.next()
     }

@@ -24,7 +24,6 @@ pub struct Weights {
 
 impl Weights {
     /// The weights by `JobWeight`. O(jobs) where priorities count.
-    #[must_use]
     pub fn new(observation: &Observation, config: &Config) -> Self {
         Self {
             ordinary: match config.job_weight {
@@ -38,7 +37,6 @@ impl Weights {
     /// little, and what was made by weights has to be made again when it does. So the old one stays
     /// until the new one is half a step away: an ordinary job weighs 1 all the while. O(jobs) where
     /// priorities count: call this once in [`MEDIAN_PERIOD`].
-    #[must_use]
     pub fn followed(&self, observation: &Observation, config: &Config) -> Self {
         let new = Self::new(observation, config);
         match (self.ordinary, new.ordinary) {
@@ -48,7 +46,6 @@ impl Weights {
     }
 
     /// What this job weighs: its priority over the median. One without a priority weighs 1.
-    #[must_use]
     pub fn of(&self, job: &ObservedJob) -> Weight {
         let Some(ordinary) = self.ordinary.filter(|_| job.priority > 0) else {
             return Weight::ONE;
@@ -64,7 +61,6 @@ impl Weights {
 
 /// The weight of a job that has to be over by a time and would not be with its share: the greatest
 /// that there is.
-#[must_use]
 pub fn deadline_boosted(weight: Weight) -> Weight {
     // 2^MAX_DOUBLINGS thousandths.
     const MAX_WEIGHT: u32 = 8000;

@@ -32,7 +32,6 @@ pub type TerminatingJobs = BTreeMap<String, BTreeMap<u32, LeftImage>>;
 /// The desired state of every node that can be reached: the share of each running job there, which
 /// jobs stay frozen, which is all about those of partitions that are given back, and which have
 /// ended. O(nodes + places).
-#[must_use]
 pub fn node_orders(
     observation: &Observation,
     ledger: &Ledger,
@@ -50,7 +49,6 @@ pub fn node_orders(
 
 /// How these orders differ from what they shall be, where only these nodes are different, or what
 /// is there. O(jobs there, and their places); O(nodes + places) where nodes came or went.
-#[must_use]
 pub fn order_changes(
     before: &BTreeMap<String, NodeOrder>,
     nodes: &NodeChanges,
@@ -123,7 +121,6 @@ fn orders_of(
 }
 
 /// The orders of a node with these jobs.
-#[must_use]
 pub fn state_of(node: &ObservedNode, jobs: Vec<JobOrder>) -> NodeOrder {
     NodeOrder {
         cpus: node.all_cpus,
@@ -135,7 +132,6 @@ pub fn state_of(node: &ObservedNode, jobs: Vec<JobOrder>) -> NodeOrder {
 
 /// The order by which this node keeps the job frozen, if it does: all that is left of its orders
 /// when DFRS gives back.
-#[must_use]
 pub fn frozen_on(
     node: &ObservedNode,
     job: &ObservedJob,
@@ -147,7 +143,6 @@ pub fn frozen_on(
 }
 
 /// The node leaves the job alone, or keeps it stopped, and says when it is gone.
-#[must_use]
 pub fn end_of(id: u32, image: LeftImage) -> JobOrder {
     JobOrder {
         ended: true,

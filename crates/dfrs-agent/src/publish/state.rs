@@ -54,7 +54,6 @@ fn in_order() -> bool {
 impl State {
     /// The partitions that DFRS scheduled and by this configuration schedules no longer, while it
     /// schedules others.
-    #[must_use]
     pub fn dropped_partitions(&self, config: &Config) -> Vec<String> {
         let full = config.mode == Mode::Full;
         let dropped = |name: &&String| full && !config.schedules(name);
@@ -69,7 +68,6 @@ impl State {
     /// What an agent needs that brings back what an earlier one parked, in the partitions that it
     /// had and in those of this dfrs.conf; `None`: there are none. What is kept may be lost or old,
     /// as a disk was full, so Slurm is looked at even if nothing is known to be parked.
-    #[must_use]
     pub fn left_over(&self, config: Option<&Config>) -> Option<Config> {
         let named = config.map(Config::partition_names).unwrap_or_default();
         let partitions: BTreeSet<&String> = self.head.partitions.iter().chain(&named).collect();
@@ -84,7 +82,6 @@ impl State {
 
     /// A clock for an agent that goes on with this state, and with a journal in which the last
     /// event has this time. O(jobs).
-    #[must_use]
     pub fn clock(&self, journal: Option<Time>) -> MonotonicClock {
         let records = self.ledger.iter();
         let counted = records.map(|(_, record)| record.progress.since());
@@ -94,7 +91,6 @@ impl State {
 
     /// Whether jobs depend on DFRS to come back: Slurm does not count their memory, or they are on
     /// their way there.
-    #[must_use]
     pub fn has_parked(&self) -> bool {
         let mut records = self.ledger.iter();
         records.any(|(_, record)| record.life.depends_on_dfrs())
@@ -120,7 +116,6 @@ pub enum PersistedJob {
 
 impl PersistedJob {
     /// What has to be kept of this record; `None`: nothing, as it says no more than Slurm does.
-    #[must_use]
     pub fn of(record: &LedgerRecord) -> Option<Self> {
         let kept = Self::Waits {
             submit_time: record.submit_time,
@@ -142,7 +137,6 @@ impl PersistedJob {
     }
 
     /// The record that this was made of.
-    #[must_use]
     pub fn into_record(self) -> LedgerRecord {
         match self {
             Self::Record(record) => *record,
@@ -174,7 +168,6 @@ pub struct StateChanges {
 
 impl StateChanges {
     /// Whether nothing changed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.head.is_none() && self.jobs.is_empty()
     }

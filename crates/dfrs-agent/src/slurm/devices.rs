@@ -40,7 +40,6 @@ pub struct RequestedDevices {
 
 impl RequestedDevices {
     /// Whether they are of this kind: those of a type are also of their name.
-    #[must_use]
     pub fn is_of(&self, kind: &str) -> bool {
         let rest = self.kind.strip_prefix(kind);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
@@ -102,7 +101,6 @@ impl DeviceKinds {
 }
 
 /// The request as files say it.
-#[must_use]
 pub fn requested_by_kind(asked: &[RequestedDevices]) -> DevicesByKind {
     let mut all = DevicesByKind::new();
     for devices in asked {
@@ -112,7 +110,6 @@ pub fn requested_by_kind(asked: &[RequestedDevices]) -> DevicesByKind {
 }
 
 /// What a node has, as files say it.
-#[must_use]
 pub fn counted_by_kind(node: &[ObservedDevices]) -> DevicesByKind {
     let counts = node
         .iter()
@@ -121,7 +118,6 @@ pub fn counted_by_kind(node: &[ObservedDevices]) -> DevicesByKind {
 }
 
 /// Whether [`counted_by_kind`] of the node is `counted`; makes no copy where each kind is there once.
-#[must_use]
 pub fn are_counted_so(node: &[ObservedDevices], counted: &DevicesByKind) -> bool {
     let is_so = |devices: &ObservedDevices| counted.get(&*devices.kind) == Some(&devices.count);
     let are_as_many = node.len() == counted.len();
@@ -129,7 +125,6 @@ pub fn are_counted_so(node: &[ObservedDevices], counted: &DevicesByKind) -> bool
 }
 
 /// As a user writes it: "gpu:2" or "gpu:a100:1,gpu:2".
-#[must_use]
 pub fn text_of(asked: &[RequestedDevices]) -> String {
     let texts = asked
         .iter()

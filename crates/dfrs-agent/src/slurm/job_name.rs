@@ -5,7 +5,6 @@ use crate::slurm::records::ObservedJob;
 
 /// `JobId=17`; of an array `JobId=17_3(20)`, and `JobId=17_*` for its pending rest. `job`: as Slurm
 /// shows it, where that is known.
-#[must_use]
 pub(crate) fn job_name(id: u32, job: Option<&ObservedJob>) -> String {
     match job.filter(|job| job.array > 0) {
         Some(job) if job.array_master => format!("JobId={}_*", job.array),

@@ -13,7 +13,6 @@ pub struct NodeChanges {
 
 impl NodeChanges {
     /// Whether no node is different.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.all && self.some.is_empty()
     }

@@ -99,7 +99,6 @@ pub struct SnapshotDelta {
 
 impl Observation {
     /// These jobs and nodes; the nodes are ascending by index. O(n log n).
-    #[must_use]
     pub fn new(jobs: impl IntoIterator<Item = ObservedJob>, nodes: Vec<ObservedNode>) -> Self {
         let mut observation = Self::default();
         observation.set_nodes(nodes);
@@ -161,13 +160,11 @@ impl Observation {
     }
 
     /// When a job was submitted of which Slurm says this, in UNIX seconds of DFRS's time.
-    #[must_use]
     pub const fn submitted(&self, submit_time: i64) -> i64 {
         submit_time.saturating_add(self.ahead.seconds())
     }
 
     /// Whether there are neither jobs nor nodes.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty() && self.nodes.is_empty()
     }
@@ -183,20 +180,17 @@ impl Observation {
     }
 
     /// The job with this id. O(log jobs).
-    #[must_use]
     pub fn job(&self, id: u32) -> Option<&ObservedJob> {
         self.jobs.get(&id)
     }
 
     /// Whether this job is in Slurm's queue. O(log jobs).
-    #[must_use]
     pub fn is_pending(&self, id: u32) -> bool {
         let job = self.job(id);
         job.is_some_and(|job| job.state == ObservedState::Pending)
     }
 
     /// The nodes, ascending by index.
-    #[must_use]
     pub fn nodes(&self) -> &[ObservedNode] {
         &self.nodes
     }
@@ -436,7 +430,6 @@ impl Observation {
 
     /// Whether Slurm may refuse to start this job on some node because of whose jobs are there.
     /// O(1).
-    #[must_use]
     pub fn has_exclusivity_limits(&self, job: &ObservedJob) -> bool {
         self.exclusivity.may_concern(job)
     }
@@ -445,7 +438,6 @@ impl Observation {
     /// left to it by whose jobs are there, and by their size if it gets them whole; `None`: neither
     /// matters. One set for all jobs for which that is the same. O(log sets), and O(nodes × log)
     /// for the first of them.
-    #[must_use]
     pub fn open_nodes(
         &self,
         job: &ObservedJob,
@@ -509,7 +501,6 @@ impl Observation {
     /// MiB that are free on the node at this position: what Slurm counts, less what was taken since
     /// and what ending processes still hold. None where a job has the node for itself, however
     /// little Slurm counts.
-    #[must_use]
     pub fn free_memory(&self, position: usize) -> u64 {
         let used = self.held_memory(position) + self.tallies[position].taken_mib;
         self.nodes[position].memory.saturating_sub(used)
@@ -528,7 +519,6 @@ impl Observation {
 
     /// Whether more than there is on the node with this Slurm index is used, for what was taken
     /// since the look.
-    #[must_use]
     pub fn is_overcommitted(&self, index: u32) -> bool {
         self.node_position(index).is_some_and(|position| {
             let taken = self.tallies[position].taken_mib;
@@ -538,14 +528,12 @@ impl Observation {
 
     /// The devices that this job holds on each of its nodes, by position of their kind in
     /// [`dfrs_core::Node::rigid`]. O(kinds).
-    #[must_use]
     pub fn devices_on_each_node(&self, job: &ObservedJob) -> Vec<Amount> {
         self.kinds.0.on_each_node(&job.request.devices)
     }
 
     /// The devices of the node at this position that nothing holds but the jobs for which
     /// `is_discounted` holds, by position of their kind. O(jobs there and their places).
-    #[must_use]
     pub fn devices_but_of(
         &self,
         position: usize,
@@ -568,7 +556,6 @@ impl Observation {
     /// Whether the node at this position has the devices free that the job is to hold there: what
     /// Slurm counts, less what was taken since; none of a kind of which a job has some that is
     /// ending there. O(kinds, and jobs there) for a job that asks for some.
-    #[must_use]
     pub fn has_free_devices(&self, position: usize, job: &ObservedJob) -> bool {
         if job.request.devices.is_empty() {
             return true;
@@ -598,33 +585,28 @@ impl Observation {
     }
 
     /// MiB that Slurm counts on the node at this position for others than the jobs here.
-    #[must_use]
     pub fn memory_of_others(&self, position: usize) -> u64 {
         let (node, tally) = (&self.nodes[position], &self.tallies[position]);
         node.allocated_memory_mib.saturating_sub(tally.listed_mib)
     }
 
     /// MiB of the node that has most of it; 0 if there is none.
-    #[must_use]
     pub fn largest_memory(&self) -> u64 {
         self.largest.memory_mib
     }
 
     /// Whether all nodes have as much memory.
-    #[must_use]
     pub fn has_equal_memory(&self) -> bool {
         self.largest.memory_mib == self.largest.min_memory_mib
     }
 
     /// CPUs of the node that has most of them; 0 if there is none.
-    #[must_use]
     pub fn max_node_cpus(&self) -> u32 {
         self.largest.cpus
     }
 
     /// The positions of nodes that are different; nodes that are gone have none. O(nodes that are
     /// different).
-    #[must_use]
     pub fn positions(&self, changes: &NodeChanges) -> Vec<usize> {
         if changes.all {
             return (0..self.nodes.len()).collect();
@@ -635,7 +617,6 @@ impl Observation {
     }
 
     /// Position in `nodes` of the node with this Slurm index. O(log nodes).
-    #[must_use]
     pub fn node_position(&self, index: u32) -> Option<usize> {
         self.nodes
             .binary_search_by_key(&index, |node| node.index)
@@ -643,7 +624,6 @@ impl Observation {
     }
 
     /// The node with this Slurm index. O(log nodes).
-    #[must_use]
     pub fn node_at(&self, index: u32) -> Option<&ObservedNode> {
         let position = self.node_position(index)?;
         self.nodes.get(position)
@@ -658,7 +638,6 @@ impl Observation {
     }
 
     /// The node with this Slurm index as the core names it. O(log nodes).
-    #[must_use]
     pub fn core_index(&self, index: u32) -> Option<NodeIndex> {
         let position = self.node_position(index)?;
         u32::try_from(position).ok().map(NodeIndex)
@@ -666,7 +645,6 @@ impl Observation {
 
     /// The nodes with these Slurm indexes as the core names them: one set for all jobs that share
     /// theirs. O(log sets).
-    #[must_use]
     pub fn node_set(&self, nodes: &Arc<[u32]>) -> NodeSet {
         self.sets
             .0
@@ -690,31 +668,26 @@ impl Observation {
     }
 
     /// Nodes that follow each other in Slurm's order, with no other node between them.
-    #[must_use]
     pub fn runs(&self) -> &NodeGroups {
         &self.groups.0.runs
     }
 
     /// The nodes of each leaf switch; none if Slurm knows none.
-    #[must_use]
     pub fn leaves(&self) -> &NodeGroups {
         &self.groups.0.leaves
     }
 
     /// Position in `nodes` of the node of this name. O(log nodes).
-    #[must_use]
     pub fn position_of(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
     /// The node of this name. O(log nodes).
-    #[must_use]
     pub fn node(&self, name: &str) -> Option<&ObservedNode> {
         self.position_of(name).map(|position| &self.nodes[position])
     }
 
     /// Whether the node of this name is known, and down. O(log nodes).
-    #[must_use]
     pub fn is_down(&self, name: &str) -> bool {
         self.node(name).is_some_and(|node| node.down)
     }

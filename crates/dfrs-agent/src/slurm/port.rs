@@ -25,13 +25,11 @@ pub(crate) const ACCOUNTING_POLICY: i32 = 2050;
 impl SlurmError {
     /// Whether a limit on what may run at once is in the way: `ESLURM_ACCOUNTING_POLICY`, or, of
     /// licences, `ESLURM_INVALID_LICENSES`.
-    #[must_use]
     pub fn is_limit(&self) -> bool {
         matches!(self.code, ACCOUNTING_POLICY | INVALID_LICENSES)
     }
 
     /// Whether it is only too early: EAGAIN.
-    #[must_use]
     pub fn is_transient(&self) -> bool {
         const AGAIN: i32 = 11;
         self.code == AGAIN

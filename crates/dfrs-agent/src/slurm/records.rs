@@ -123,7 +123,6 @@ pub struct ObservedJob {
 
 impl ObservedJob {
     /// Its time limit, if it has one.
-    #[must_use]
     pub fn limit(&self) -> Option<Span> {
         let limit = Span::from_seconds(i64::from(self.limit_minutes) * 60);
         Some(limit).filter(|limit| *limit > Span::ZERO)
@@ -148,7 +147,6 @@ impl ObservedJob {
     }
 
     /// Whether it has nodes: it runs or is suspended.
-    #[must_use]
     pub fn has_place(&self) -> bool {
         matches!(
             self.state,
@@ -160,34 +158,29 @@ impl ObservedJob {
     /// takes its priority away (`_job_suspend_op()`), and gives it back when the operator resumes
     /// it. DFRS's own suspensions leave it alone. A hold takes it away, too: a suspension that is
     /// not known to be DFRS's counts as an operator's all the same.
-    #[must_use]
     pub fn may_be_suspended_by_operator(&self) -> bool {
         self.state == ObservedState::Suspended && self.priority == 0
     }
 
     /// Whether an operator wants a job suspended that DFRS has suspended. If the job was also held,
     /// that cannot be known: it counts as held.
-    #[must_use]
     pub fn is_suspended_by_operator(&self) -> bool {
         self.may_be_suspended_by_operator() && !self.on_hold
     }
 
     /// Whether it has devices, or will with its next start.
-    #[must_use]
     pub fn holds_devices(&self) -> bool {
         self.holds_gres || !self.request.devices.is_empty()
     }
 
     /// Whether it is to have all memory of each of its nodes: it requested them whole, or no
     /// amount, or it starts so anyway.
-    #[must_use]
     pub fn wants_whole_nodes(&self) -> bool {
         self.starts_whole || self.request.wants_whole_nodes()
     }
 
     /// Whether both make the same request, may use the same nodes for as long, and are both kept
     /// from running by an operator, or neither is.
-    #[must_use]
     pub fn same_request(&self, other: &Self) -> bool {
         self.request == other.request
             && self.free_until_seconds == other.free_until_seconds
@@ -195,14 +188,12 @@ impl ObservedJob {
     }
 
     /// Whether Slurm counts its memory anywhere: not while it is parked.
-    #[must_use]
     pub fn is_counted(&self) -> bool {
         self.places.iter().any(|place| place.memory_mib > 0)
     }
 
     /// Whether Slurm no longer counts its memory although its processes may still be there: Slurm
     /// gives it back when a job ends, not when they do.
-    #[must_use]
     pub fn has_released(&self) -> bool {
         self.completing
     }
@@ -239,20 +230,17 @@ pub struct ObservedNode {
 
 impl ObservedNode {
     /// Whether it takes nothing new, but what is there may run on.
-    #[must_use]
     pub fn drains(&self) -> bool {
         !self.up && !self.down
     }
 
     /// CPUs that jobs may use now: what jobs of other partitions leave.
-    #[must_use]
     pub fn cpus_left(&self) -> u32 {
         self.cpus
             .min(self.all_cpus.saturating_sub(self.others_cpus))
     }
 
     /// Whether it has so many devices.
-    #[must_use]
     pub fn has_devices(&self, asked: &[RequestedDevices]) -> bool {
         asked.iter().all(|asked| {
             let devices = of_kind(&self.devices, &asked.kind);

@@ -93,19 +93,16 @@ impl Default for Request {
 
 impl Request {
     /// Its tasks on each node, if it is the nodes that make them.
-    #[must_use]
     pub fn tasks_on_each(&self) -> Option<u32> {
         self.sized_by_nodes.then_some(self.tasks_per_node.max(1))
     }
 
     /// CPUs of a task that count where memory is per CPU, at least 1.
-    #[must_use]
     pub fn memory_cpus(&self) -> u32 {
         self.cpus_per_task.saturating_sub(self.idle_cpus).max(1)
     }
 
     /// MiB of each task, if its memory is per CPU.
-    #[must_use]
     pub fn memory_per_task(&self) -> Option<u64> {
         let task = self.memory.saturating_mul(u64::from(self.memory_cpus()));
         self.memory_per_cpu.then_some(task)
@@ -113,7 +110,6 @@ impl Request {
 
     /// The fewest and the most tasks that it may have: both the same, unless it is its nodes that
     /// make them.
-    #[must_use]
     pub fn task_range(&self) -> (u32, u32) {
         self.tasks_on_each()
             .map_or((self.tasks, self.tasks), |each| {
@@ -124,7 +120,6 @@ impl Request {
     }
 
     /// Whether it asks for all memory of each of its nodes: for whole nodes, or for no amount.
-    #[must_use]
     pub fn wants_whole_nodes(&self) -> bool {
         self.exclusive || self.memory == 0
     }

@@ -153,7 +153,6 @@ pub enum ViolationKind {
 
 impl ViolationKind {
     /// How bad it is.
-    #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {
             Self::NoYield | Self::NoTasks => Severity::Warning,
@@ -170,7 +169,6 @@ impl ViolationKind {
     }
 
     /// The rule that is broken, in few words that no amounts or names change, for programs.
-    #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {
             Self::JobsOutOfOrder { .. } => "jobs in order",
@@ -233,7 +231,6 @@ pub struct Violation {
 
 impl Violation {
     /// How bad it is.
-    #[must_use]
     pub const fn severity(&self) -> Severity {
         self.kind.severity()
     }
@@ -254,7 +251,6 @@ impl Violation {
 /// The jobs without which a plan with these violations is to be decided again, ascending, each
 /// once. Where amounts are exceeded, all but the first such violation may follow from that one, and
 /// all of them from other rules that are broken: its jobs are named only if there are no others.
-#[must_use]
 pub fn jobs_at_fault(violations: &[Violation]) -> Vec<JobId> {
     let (amounts, rules): (Vec<&Violation>, Vec<&Violation>) = violations
         .iter()

@@ -26,7 +26,6 @@ pub struct GrantedYield {
 /// `yields` are those of [`crate::yields_of`] or [`crate::Decision::yields`], ascending. O(jobs),
 /// and O(nodes + (nodes + runs) log nodes) for the runs of jobs with a measured need if there are
 /// any.
-#[must_use]
 pub fn shares_of_requests(
     cluster: &Cluster,
     yields: &[(JobId, Yield)],

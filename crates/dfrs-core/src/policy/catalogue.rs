@@ -21,7 +21,6 @@ pub const TPDS_GRACES: [&str; 5] = ["", "/MINFT=300", "/MINFT=600", "/MINVT=300"
 impl Policy {
     /// Every policy that slurmctld can follow: those of the TPDS paper's (Section 5.1) with the
     /// optimisation that it recommends, and those of this project.
-    #[must_use]
     pub fn all() -> Vec<Self> {
         let mut names: Vec<String> = Vec::new();
         for submission in TPDS_SUBMISSIONS {

@@ -77,13 +77,11 @@ impl MappingProblem<'_> {
     /// The mapping of every job that MCB8 finds when a task of each job to map, and of each pinned
     /// job, requires so much CPU, further fluid resources in full. `None` if it finds none. Near
     /// linear in nodes plus jobs.
-    #[must_use]
     pub fn pack(&self, jobs: &[Cores], pinned: &[Cores]) -> Option<Vec<Mapping>> {
         (self.pack)(jobs, pinned)
     }
 
     /// Whether the search has to end, with whatever it has found.
-    #[must_use]
     pub fn was_stopped(&self) -> bool {
         (self.was_stopped)()
     }

@@ -26,7 +26,6 @@ const ALLOWED: &str = "allowed: whole percent, at least 100%";
 
 impl LoadCeiling {
     /// A ceiling of so many percent; less than 100 counts as 100.
-    #[must_use]
     pub const fn from_percent(percent: u32) -> Self {
         Self(if percent < 100 { 100 } else { percent })
     }
@@ -38,7 +37,6 @@ impl LoadCeiling {
     /// let ceiling = LoadCeiling::from_percent(400);
     /// assert_eq!(ceiling.of(Cores::from_cores(8)), Cores::from_cores(32));
     /// ```
-    #[must_use]
     pub fn of(self, capacity: Cores) -> Cores {
         let percent = u128::from(self.0);
         Cores(u64::try_from(u128::from(capacity.0) * percent / 100).unwrap_or(u64::MAX))

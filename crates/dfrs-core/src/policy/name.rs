@@ -77,14 +77,12 @@ pub enum PolicyError {
 
 impl PolicyError {
     /// An error about any part of this name but the first.
-    #[must_use]
     pub fn part(name: &str, why: impl Into<String>) -> Self {
         let (name, why) = (name.into(), why.into());
         Self::Part { name, why }
     }
 
     /// A part of this name has a value that it cannot have.
-    #[must_use]
     pub fn value(name: &str, part: &str, allowed: &str) -> Self {
         let why = format!("{part:?} has no valid value; allowed is {allowed}");
         Self::part(name, why)
@@ -174,7 +172,6 @@ impl<'a> PolicyParts<'a> {
     }
 
     /// The policy that has these parts; words that this crate does not know play no part.
-    #[must_use]
     pub fn draft(&self) -> Policy {
         let periodic = self.periodic.and_then(|word| meaning(&PERIODICS, word));
         let optimisation = self
@@ -207,7 +204,6 @@ impl<'a> PolicyParts<'a> {
     }
 
     /// An error about parts that do not go together.
-    #[must_use]
     pub fn contradiction(&self, why: &str) -> PolicyError {
         PolicyError::part(self.name, why)
     }
@@ -367,7 +363,6 @@ impl fmt::Display for Policy {
 impl Policy {
     /// The policy's name, given words for what it does every period and for its optimisation that
     /// are not the usual ones.
-    #[must_use]
     pub fn name_with(&self, periodic: Option<&str>, optimisation: Option<&str>) -> String {
         let periodic = periodic.or_else(|| word(&PERIODICS, self.periodic));
         let optimisation = optimisation.or_else(|| word(&OPTIMISATIONS, self.optimisation));

@@ -75,7 +75,6 @@ impl SiteOptions {
     }
 
     /// The same for two files, of which one may be no dump.
-    #[must_use]
     pub fn for_others(&self) -> Self {
         Self {
             are_of_others: true,
@@ -84,7 +83,6 @@ impl SiteOptions {
     }
 
     /// The same, and jobs with other devices are kept: for what jobs held of CPUs and memory.
-    #[must_use]
     pub(crate) fn keeping_gres(&self) -> Self {
         Self {
             keep_gres: true,

@@ -66,7 +66,6 @@ pub fn json(
 }
 
 /// A line for each algorithm, and one for the bounds.
-#[must_use]
 pub fn table(all: &[Scheduled], least: Criteria) -> String {
     let mut table = format!(
         "{:<16} {:>12} {:>8} {:>20} {:>8} {:>9}\n",
@@ -100,7 +99,6 @@ fn ratio(value: f64, least: f64) -> f64 {
 }
 
 /// Which task runs when and where.
-#[must_use]
 pub fn gantt(instance: &MoldableInstance, scheduled: &Scheduled) -> Gantt {
     let placements = scheduled.schedule.placements.iter();
     let rows = |processors: &ProcessorSet| {

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use dfrs_sim::{Batch, Scheduler};
 
 /// A line for each scheduler: batch schedulers first, then the policies of both papers, then ours.
-#[must_use]
 pub fn list() -> String {
     let batch = Batch::ALL.into_iter().map(Scheduler::Batch);
     let policies = dfrs_papers::all().into_iter().map(Scheduler::Dfrs);

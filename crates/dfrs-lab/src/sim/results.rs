@@ -135,7 +135,6 @@ fn columns() -> Vec<SummaryColumn> {
 }
 
 /// Columns for people.
-#[must_use]
 pub fn table(results: &[SimSummary]) -> String {
     let mut columns = columns();
     if results.iter().any(|result| result.bound.is_some()) {

@@ -142,13 +142,11 @@ impl<'a> Grid<'a> {
     }
 
     /// What people should know about the traces.
-    #[must_use]
     pub fn notes(&self) -> &str {
         &self.notes
     }
 
     /// How many runs there are, in words.
-    #[must_use]
     pub fn size(&self) -> String {
         let (traces, policies) = (self.sources.len(), self.study.policies.len());
         let settings = self.settings.len();

@@ -10,7 +10,6 @@ use crate::problem::Problem;
 /// run in it. Batch j lasts t_j = C*max / 2^(K-j), with K such that the shortest task fits into the
 /// first one; each takes the tasks of greatest weight that fit on the machine side by side. What is
 /// left after batch K gets further ones, each again twice as long. O(m n) for each batch.
-#[must_use]
 pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<ListEntry>> {
     let mut left: Vec<usize> = (0..problem.tasks.len()).collect();
     let mut length = first_length(problem, estimate.guess);
@@ -42,7 +41,6 @@ pub fn batches(problem: &Problem, estimate: &Estimate) -> Vec<Vec<ListEntry>> {
 }
 
 /// t_0: the guess halved as long as the shortest of all tasks fits.
-#[must_use]
 pub fn first_length(problem: &Problem, guess: f64) -> f64 {
     let times = problem.tasks.iter().map(|task| task.fastest().time);
     let shortest = times.fold(f64::INFINITY, f64::min);

@@ -23,7 +23,6 @@ pub struct JournalEvent {
 
 impl JournalEvent {
     /// An event without a reason.
-    #[must_use]
     pub fn new(t: Time, kind: EventKind) -> Self {
         Self {
             t,
@@ -165,7 +164,6 @@ pub enum EventKind {
 
 impl EventKind {
     /// The job that it is about; none of a platform, or of an event that is not known.
-    #[must_use]
     pub fn job(&self) -> Option<&str> {
         match self {
             Self::Submit { job, .. }
@@ -182,7 +180,6 @@ impl EventKind {
     }
 
     /// Whether all its real numbers are finite, so that JSON can hold them.
-    #[must_use]
     pub fn is_finite(&self) -> bool {
         match self {
             Self::Platform { nodes, .. } => nodes
@@ -233,7 +230,6 @@ pub enum JobOutcome {
 
 impl JobOutcome {
     /// Whether the job did all its work.
-    #[must_use]
     pub fn is_completed(&self) -> bool {
         matches!(self, Self::Completed)
     }

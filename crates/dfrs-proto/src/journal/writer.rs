@@ -67,7 +67,6 @@ impl<W: Write> JournalWriter<W> {
     }
 
     /// The earliest time that the next event may have; none if any will do.
-    #[must_use]
     pub fn earliest(&self) -> Option<Time> {
         self.last
     }

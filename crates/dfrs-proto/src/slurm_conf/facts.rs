@@ -191,7 +191,6 @@ impl Default for CgroupConf {
 
 impl SlurmFacts {
     /// The partition of this name.
-    #[must_use]
     pub fn partition(&self, name: &str) -> Option<&SlurmPartition> {
         self.partitions.iter().find(|it| it.name == name)
     }

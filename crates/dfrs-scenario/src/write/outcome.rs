@@ -13,7 +13,6 @@ impl ScenarioOutcome {
     /// The lines below `----` of a scenario with this outcome: the plan in its order, which jobs
     /// wait, and what is violated. They are what is compared: a yield that is no number is equal to
     /// itself there.
-    #[must_use]
     pub fn lines(&self, cluster: &Cluster) -> Vec<String> {
         let labels = Labels::of(cluster);
         let alike = |one: &PlannedAction, next: &PlannedAction| {

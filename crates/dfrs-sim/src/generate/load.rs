@@ -28,7 +28,6 @@ pub enum LoadError {
 /// The offered load: run times times numbers of tasks, over the number of nodes times the time from
 /// the first to the last submission. As usual for batch schedulers, a task counts as a node whatever
 /// CPU it needs. `None` if all jobs are submitted at once.
-#[must_use]
 pub fn offered_load(trace: &Trace, nodes: u32) -> Option<f64> {
     let span = length(trace);
     if span <= Span::ZERO {

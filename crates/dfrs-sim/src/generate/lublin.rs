@@ -142,7 +142,6 @@ const ONE_TYPE: Parameters = Parameters {
 
 impl Lublin {
     /// The jobs of this seed, ascending by submission. The same on every machine. O(jobs).
-    #[must_use]
     pub fn jobs(&self, seed: u64) -> Vec<RigidJob> {
         let mut random = Stream::Jobs.of(seed);
         let types: &[(JobType, Parameters)] = if self.job_types {

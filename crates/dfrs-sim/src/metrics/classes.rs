@@ -65,7 +65,6 @@ pub struct StretchesByClass(pub BTreeMap<String, f64>);
 
 impl StretchesByClass {
     /// Measures these jobs and what became of each, with stretches bounded as in [`stretch`]. O(n).
-    #[must_use]
     pub fn new(trace: &Trace, records: &[JobRecord], bound: Span) -> Self {
         let mut sums = [(0_u32, 0.0_f64, 0.0_f64); CLASSES.len()];
         for (job, record) in trace.jobs.iter().zip(records) {

@@ -40,7 +40,6 @@ pub struct StrandedGpus {
 impl StrandedGpus {
     /// `None`: no job of the trace has GPUs, or the scheduler gives cores out in another way than once each (a node to a
     /// task, or each core to several jobs).
-    #[must_use]
     pub fn of(trace: &Trace, nodes: u32, scheduler: &Scheduler) -> Option<Self> {
         let node = match scheduler {
             Scheduler::Batch(
@@ -99,7 +98,6 @@ impl StrandedGpus {
     }
 
     /// The part of all GPU time, from the first submission to the last event, in which GPUs were stranded: 0 to 1.
-    #[must_use]
     // Precise enough: a share.
     pub fn share(&self) -> f64 {
         let time = self.until.since(self.since.unwrap_or(self.until));

@@ -21,7 +21,6 @@ pub struct Cost {
 
 impl Cost {
     /// A cost that is the same for all jobs, as the papers' penalty.
-    #[must_use]
     pub const fn flat(fixed: Span) -> Self {
         Self {
             fixed,
@@ -30,7 +29,6 @@ impl Cost {
     }
 
     /// The cost of bringing this job to these nodes, rounded up to a microsecond. O(runs).
-    #[must_use]
     pub fn of(&self, job: &Job, mapping: &Mapping) -> Span {
         if self.per_gigabyte == Span::ZERO {
             return self.fixed;

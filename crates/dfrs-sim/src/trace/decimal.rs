@@ -2,7 +2,6 @@
 
 /// `text` times ten to the power of `digits`, rounded to the nearest whole number (halves away from
 /// zero). `None` if it is no finite decimal number or is out of range.
-#[must_use]
 pub fn scaled(text: &[u8], digits: u32) -> Option<i64> {
     if let Some(value) = short_whole(text) {
         return value.checked_mul(10i64.checked_pow(digits)?);

@@ -49,7 +49,6 @@ const MESSAGES: [&str; 6] = [
 
 /// What the text that begins like this is, and what to do about it, if it is something that nothing
 /// here reads; `None` for traces, dumps, journals, and unknown text. O(n).
-#[must_use]
 pub fn foreign_text(head: &[u8]) -> Option<String> {
     if let Some(what) = foreign(head).or_else(|| binary(head)) {
         return Some(format!("is {}", with_remedy(what)));

@@ -65,7 +65,6 @@ impl InvalidLimits {
     }
 
     /// What people should know about them; none if there are none.
-    #[must_use]
     pub fn note(&self) -> Option<String> {
         let first = self.first.as_ref()?;
         let count = self.count;

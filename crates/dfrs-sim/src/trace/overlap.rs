@@ -4,7 +4,6 @@ use dfrs_core::Time;
 
 /// The most of something that is in use at one time, of changes: when, whether it comes (or goes),
 /// and how much. At one time, what goes comes first. O(n log n).
-#[must_use]
 pub fn most_at_once(mut changes: Vec<(Time, bool, u64)>) -> u128 {
     changes.sort_unstable();
     let (mut now, mut max) = (0u128, 0);

@@ -140,13 +140,11 @@ pub struct SacctRun {
 
 impl SacctRun {
     /// How long it ran: without the time in which it was suspended.
-    #[must_use]
     pub fn elapsed(&self) -> Span {
         Span(self.end.since(self.start).0 - self.suspended.0)
     }
 
     /// The time of all CPUs that it had, used or not.
-    #[must_use]
     pub fn core_time(&self) -> Span {
         Span(self.elapsed().0.saturating_mul(i64::from(self.cpus)))
     }

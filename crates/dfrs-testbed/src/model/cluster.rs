@@ -95,7 +95,6 @@ pub struct ClusterModel {
 
 impl ClusterModel {
     /// A cluster of these nodes, each in one partition, at this time; nothing runs yet.
-    #[must_use]
     pub fn new(nodes: Vec<(ObservedNode, String)>, settings: ModelSettings, now: Time) -> Self {
         let machine =
             |(node, _): &(ObservedNode, String)| ModelNode::new(node.name.clone(), node.cpus);
@@ -145,25 +144,21 @@ impl ClusterModel {
     }
 
     /// The model's time.
-    #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
     /// What slurmctld's clock says.
-    #[must_use]
     pub fn clock(&self) -> Time {
         Time(self.now.0 + self.clock.0)
     }
 
     /// The time of slurmctld's clock in UNIX seconds.
-    #[must_use]
     pub fn clock_seconds(&self) -> i64 {
         self.clock().0.div_euclid(SECOND)
     }
 
     /// When something next happens by itself.
-    #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         self.queue.next()
     }
@@ -252,25 +247,21 @@ impl ClusterModel {
     }
 
     /// Job records by Slurm's id.
-    #[must_use]
     pub fn jobs(&self) -> &BTreeMap<u32, JobEntry> {
         &self.slurmctld.jobs
     }
 
     /// Node records in the order of Slurm's node table.
-    #[must_use]
     pub fn nodes(&self) -> &[NodeEntry] {
         &self.slurmctld.nodes
     }
 
     /// What was submitted, by label.
-    #[must_use]
     pub fn programs(&self) -> &BTreeMap<u32, JobProgram> {
         &self.programs
     }
 
     /// How many submissions are not over for their users.
-    #[must_use]
     pub fn open(&self) -> usize {
         self.open
     }
@@ -286,7 +277,6 @@ impl ClusterModel {
     }
 
     /// Whether everything that was submitted is over, for the users and for slurmctld.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.open == 0
             && self
@@ -317,7 +307,6 @@ impl ClusterModel {
     }
 
     /// DFRS's state as it is kept.
-    #[must_use]
     pub fn kept(&self) -> &State {
         &self.kept
     }
@@ -329,20 +318,17 @@ impl ClusterModel {
     }
 
     /// A number that grows with every change of Slurm's records.
-    #[must_use]
     pub fn version(&self) -> u64 {
         self.version
     }
 
     /// Whether slurmctld runs.
-    #[must_use]
     pub fn serves(&self) -> bool {
         self.serves
     }
 
     /// Whether this program did all of its work while slurmctld was away, and the end is not
     /// reported yet.
-    #[must_use]
     pub fn is_end_unreported(&self, program: &JobProgram) -> bool {
         let ended = program
             .over_at_us

@@ -192,7 +192,6 @@ impl ClusterModel {
 
     /// Whether a waiting job with devices could start beside the jobs that are there: it may, and
     /// enough nodes each have all of its devices and its memory free, with nothing ending there.
-    #[must_use]
     pub fn could_start_with_devices(&self, job: &JobEntry) -> bool {
         let seen = &job.seen;
         let waits = seen.state == ObservedState::Pending && !seen.completing && !seen.array_master;

@@ -126,7 +126,6 @@ impl ClusterModel {
     }
 
     /// Jobs that are over and have left an image.
-    #[must_use]
     pub fn left_images(&self) -> Vec<u32> {
         let is_over = |job: &u32| {
             let entry = self.slurmctld.jobs.get(job);

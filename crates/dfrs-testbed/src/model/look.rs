@@ -53,13 +53,11 @@ impl ClusterModel {
     }
 
     /// Whether the next messages to nodes get lost.
-    #[must_use]
     pub fn loses_messages(&self) -> bool {
         self.lose > 0
     }
 
     /// Jobs that are frozen on some node that can be reached.
-    #[must_use]
     pub fn frozen_jobs(&self) -> BTreeSet<u32> {
         let machines = self
             .machines
@@ -71,7 +69,6 @@ impl ClusterModel {
     }
 
     /// Whether every node of the job receives its orders.
-    #[must_use]
     pub fn nodes_take_orders(&self, id: u32) -> bool {
         let job = self.slurmctld.jobs.get(&id);
         let mut places = job.into_iter().flat_map(|job| &job.seen.places);
@@ -80,7 +77,6 @@ impl ClusterModel {
 
     /// The caps of jobs that run on nodes that receive their orders: job, node, the part of the
     /// node that it needs, and the part that it may use, if it is capped.
-    #[must_use]
     pub fn caps(&self) -> Vec<(u32, u32, f64, Option<f64>)> {
         let mut caps = Vec::new();
         let indexed = (0..).zip(&self.machines);
@@ -109,7 +105,6 @@ impl ClusterModel {
     /// Whether a job that waits or is parked could run without preempting any other: it may start,
     /// and some node has nothing at all on it and enough for it; or nothing else is on its own
     /// nodes.
-    #[must_use]
     pub fn could_run_alone(&self, job: &JobEntry) -> bool {
         match job.seen.state {
             ObservedState::Pending => {
@@ -130,7 +125,6 @@ impl ClusterModel {
     /// Whether a moldable job could start although all of its partition's nodes that can be used
     /// are empty: it may, and they are enough for its smallest size. Plainly, and apart from what
     /// decides; all nodes of a partition are alike.
-    #[must_use]
     pub fn could_start_on_whole_nodes(&self, job: &JobEntry) -> bool {
         let seen = &job.seen;
         let waits = seen.state == ObservedState::Pending && !seen.completing && !seen.array_master;
@@ -161,7 +155,6 @@ impl ClusterModel {
     }
 
     /// Whether other jobs are where this one is, or their processes, for all that slurmctld knows.
-    #[must_use]
     pub fn shares_nodes(&self, job: &JobEntry) -> bool {
         let mut places = job.seen.places.iter();
         let others = self.slurmctld.jobs.values();

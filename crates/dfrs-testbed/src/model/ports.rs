@@ -34,7 +34,6 @@ pub struct SlurmPort {
 
 impl SlurmPort {
     /// For these partitions.
-    #[must_use]
     pub fn new(model: &SharedModel, partitions: Vec<String>) -> Self {
         Self {
             model: Rc::clone(model),

@@ -78,7 +78,6 @@ pub struct JobSubmission {
 
 impl JobSubmission {
     /// A plain one.
-    #[must_use]
     pub fn new(label: u32, job: ObservedJob, work: Span) -> Self {
         Self {
             label,
@@ -101,13 +100,11 @@ impl JobSubmission {
 
     /// Whether it writes a checkpoint when it is warned, and begins there the next time. Its user
     /// states that, or has Slurm warn it; any other program is ended by the signal.
-    #[must_use]
     pub fn checkpoints(&self) -> bool {
         self.wants_warnings() && !self.untrapped
     }
 
     /// Whether its user wants it to be warned.
-    #[must_use]
     pub fn wants_warnings(&self) -> bool {
         self.job.comment.contains(CHECKPOINT) || self.job.warn_seconds > 0
     }

@@ -44,14 +44,12 @@ pub struct JobEntry {
 
 impl JobEntry {
     /// Its time limit, in seconds.
-    #[must_use]
     pub fn limit(&self) -> Option<i64> {
         let minutes = i64::from(self.seen.limit_minutes);
         (minutes > 0).then_some(minutes * 60)
     }
 
     /// Whether it holds nodes.
-    #[must_use]
     pub fn has_nodes(&self) -> bool {
         matches!(
             self.seen.state,
@@ -60,13 +58,11 @@ impl JobEntry {
     }
 
     /// Whether one of its places is on this node.
-    #[must_use]
     pub fn is_on(&self, node: u32) -> bool {
         self.seen.places.iter().any(|place| place.node == node)
     }
 
     /// Whether its processes may be there: it has nodes, or its former ones are ending.
-    #[must_use]
     pub fn may_have_processes(&self) -> bool {
         self.has_nodes() || self.seen.completing
     }

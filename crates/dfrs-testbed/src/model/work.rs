@@ -350,7 +350,6 @@ impl ClusterModel {
     }
 
     /// MiB in RAM on each node of jobs that Slurm knows about: what others may not have.
-    #[must_use]
     pub fn resident(&self) -> Vec<u64> {
         let settings = &self.settings;
         let nodes = self.machines.iter().enumerate().map(|(index, machine)| {

@@ -8,7 +8,6 @@ pub struct Draw(u64);
 
 impl Draw {
     /// From this seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(mix(seed))
     }

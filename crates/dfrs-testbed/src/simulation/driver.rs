@@ -55,7 +55,6 @@ pub struct Driver {
 
 impl Driver {
     /// Starts slurmctld on this model, with this text as its dfrs.conf.
-    #[must_use]
     pub fn new(model: ClusterModel, conf: &str, journaling: Journaling) -> Self {
         let mut driver = Self {
             last_tick: (Time(model.now().0 - TICK), u64::MAX),
@@ -91,13 +90,11 @@ impl Driver {
     }
 
     /// The model, which the agent does not use until the next call of this driver.
-    #[must_use]
     pub fn model(&self) -> &SharedModel {
         &self.model
     }
 
     /// Passes so far.
-    #[must_use]
     pub fn passes(&self) -> u64 {
         self.passes
     }
@@ -112,32 +109,27 @@ impl Driver {
     }
 
     /// Whether DFRS schedules, or has still to give back what it parked.
-    #[must_use]
     pub fn is_active(&self) -> bool {
         self.agent.is_some()
     }
 
     /// Whether DFRS schedules.
-    #[must_use]
     pub fn schedules(&self) -> bool {
         let full = self.config.as_ref().map(|config| config.mode) == Some(Mode::Full);
         full && self.is_active() && self.gives_back_at.is_none()
     }
 
     /// Whether DFRS looks, and does nothing: not while it has still to give back what it parked.
-    #[must_use]
     pub fn is_shadow(&self) -> bool {
         self.is_shadow_configured() && self.gives_back_at.is_none()
     }
 
     /// Whether DFRS is to look and to do nothing, perhaps when it has given back what it parked.
-    #[must_use]
     pub fn is_shadow_configured(&self) -> bool {
         self.config.as_ref().map(|config| config.mode) == Some(Mode::Shadow)
     }
 
     /// The dfrs.conf in force, if it can be read.
-    #[must_use]
     pub fn config(&self) -> Option<&Config> {
         self.config.as_ref()
     }

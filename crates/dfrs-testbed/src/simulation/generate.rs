@@ -110,13 +110,11 @@ pub struct Kinds(BTreeSet<Kind>);
 
 impl Kinds {
     /// All of them.
-    #[must_use]
     pub fn all() -> Self {
         Self(KINDS.iter().map(|(kind, _)| *kind).collect())
     }
 
     /// The faults that the reconciler is known to stand.
-    #[must_use]
     pub fn sound() -> Self {
         let mut kinds = Self::all();
         for (kind, _) in UNSOUND {
@@ -126,7 +124,6 @@ impl Kinds {
     }
 
     /// None of them: jobs come and go, nothing else happens.
-    #[must_use]
     pub fn none() -> Self {
         Self(BTreeSet::new())
     }
@@ -165,7 +162,6 @@ fn by_name(name: &str) -> Result<Kind, String> {
 }
 
 /// The scenario of a seed. The same seed and kinds always give the same one.
-#[must_use]
 pub fn generate(seed: u64, kinds: &Kinds) -> TrialScenario {
     let mut generator = ScenarioGenerator {
         draw: Draw::new(seed),

@@ -7,7 +7,6 @@ use super::trial::run;
 /// Leaves out acts, jobs and nodes, and makes what is left plainer, smaller and sooner, as long as
 /// the same rule is broken; a scenario of which nothing can be left out any more. O(n²) runs at
 /// worst, O(n log n) mostly.
-#[must_use]
 pub fn minimise(scenario: &TrialScenario) -> TrialScenario {
     let Err(failure) = run(scenario) else {
         return scenario.clone();

@@ -110,7 +110,6 @@ impl TrialScenario {
     }
 
     /// The model of its cluster, in which nothing has happened.
-    #[must_use]
     pub fn model(&self) -> ClusterModel {
         let mut all = Vec::new();
         for group in &self.nodes {
@@ -127,7 +126,6 @@ impl TrialScenario {
     }
 
     /// The model's time at the start.
-    #[must_use]
     pub fn begins() -> Time {
         Time(BEGINS * SECOND)
     }

@@ -23,7 +23,6 @@ pub enum Warning {
 
 impl Life {
     /// Whether it was warned in the run that is over, if one is.
-    #[must_use]
     pub fn warning(&self) -> Warning {
         let phase = self.phase.rules();
         if self.is_warned || phase.was_warned() {

@@ -50,7 +50,6 @@ pub struct JobContext<'a> {
 
 impl<'a> JobContext<'a> {
     /// Of `job`, which is one of the `observation`'s.
-    #[must_use]
     pub const fn new(
         job: &'a ObservedJob,
         observation: &'a Observation,
@@ -68,13 +67,11 @@ impl<'a> JobContext<'a> {
     }
 
     /// Where Slurm has the job.
-    #[must_use]
     pub fn place(&self) -> NamedPlacement {
         NamedPlacement::of_job(self.job, self.observation)
     }
 
     /// How the job can give up its place.
-    #[must_use]
     pub fn mobility(&self) -> Mobility {
         carried_or_parked(mobility(self.job, self.config), self.is_carriable)
     }

@@ -42,7 +42,6 @@ impl Life {
     /// place up as soon as Slurm counts its memory as free; its nodes become free one by one after
     /// that, and others start there at once. One that moves is shown at its new place from then on,
     /// if that is free too (nothing else is planned there), else as paused.
-    #[must_use]
     pub fn journal_state(
         &self,
         job: &ObservedJob,

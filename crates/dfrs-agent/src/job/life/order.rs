@@ -6,7 +6,6 @@ use crate::slurm::records::{ObservedJob, ObservedPlace, ObservedState};
 
 impl Life {
     /// Whether the node of `place` keeps `job` frozen there; `None`: it has no orders for it.
-    #[must_use]
     pub fn is_frozen(&self, job: &ObservedJob, place: &ObservedPlace) -> Option<bool> {
         match (self.traits().freezing, job.state) {
             (Freezing::Always | Freezing::Image, _) => Some(true),

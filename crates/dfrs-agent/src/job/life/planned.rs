@@ -12,7 +12,6 @@ use crate::slurm::records::ObservedState;
 impl Life {
     /// The state that the core shall see, or `None` if the job is not DFRS's to decide about now.
     /// `is_ready`: it may start as far as everything but resources is concerned.
-    #[must_use]
     pub fn planned(&self, context: &JobContext, is_ready: bool) -> Option<JobState> {
         if self.is_waiting() && (!is_ready || self.is_held_off(context.now)) {
             return None;
@@ -21,7 +20,6 @@ impl Life {
     }
 
     /// Whether the job can use CPU at this moment.
-    #[must_use]
     pub fn uses_cpu(&self, context: &JobContext) -> bool {
         let is_frozen = matches!(self.traits().freezing, Freezing::Always | Freezing::Image);
         context.job.state == ObservedState::Running && !is_frozen

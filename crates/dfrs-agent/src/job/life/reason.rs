@@ -58,7 +58,6 @@ impl Life {
     /// The text for `job`, with what the last decision said about it; `None`: Slurm's own.
     /// `insists_until`: what the wall clock says when it no longer insists on its number of
     /// switches.
-    #[must_use]
     pub fn reason(
         &self,
         job: &ObservedJob,
@@ -85,7 +84,6 @@ impl Life {
 
     /// Why Slurm holds this pending job, if it does as its image was not restored; `None`: for
     /// other reasons.
-    #[must_use]
     pub fn hold_reason(&self, job: &ObservedJob) -> Option<String> {
         let (id, place) = (job.id, &self.last_place);
         (self.image == LifeImage::NotRestored).then(|| {

@@ -82,7 +82,6 @@ impl Life {
     }
 
     /// Where it is on its way, for people.
-    #[must_use]
     pub fn phase_name(&self) -> &'static str {
         if self.is_paused() {
             how_paused(self.image)
@@ -92,113 +91,95 @@ impl Life {
     }
 
     /// Whether something is under way: the core plans around such a job.
-    #[must_use]
     pub fn is_under_way(&self) -> bool {
         self.traits().course != PhaseCourse::Settled
     }
 
     /// Whether there may be a next step, which nothing but what Slurm or the nodes show keeps it
     /// from.
-    #[must_use]
     pub fn may_have_step(&self) -> bool {
         self.is_under_way() || self.is_parked()
     }
 
     /// Whether it is giving up its place.
-    #[must_use]
     pub fn is_leaving(&self) -> bool {
         self.traits().course == PhaseCourse::Leaving
     }
 
     /// Whether it waits in Slurm's queue and nothing is planned for it.
-    #[must_use]
     pub fn is_waiting(&self) -> bool {
         self.is(PhaseCourse::Settled, PhasePlace::Queue)
     }
 
     /// Whether it runs and nothing is planned for it.
-    #[must_use]
     pub fn is_running(&self) -> bool {
         self.is(PhaseCourse::Settled, PhasePlace::Used)
     }
 
     /// Whether it is parked, and nothing is planned for it.
-    #[must_use]
     pub fn is_parked(&self) -> bool {
         self.is(PhaseCourse::Settled, PhasePlace::Released)
     }
 
     /// Whether it is planned to start, and has not yet.
-    #[must_use]
     pub fn is_starting(&self) -> bool {
         self.is(PhaseCourse::Arriving, PhasePlace::Queue)
     }
 
     /// Whether it gave up its place by a checkpoint, and nothing is planned for it.
-    #[must_use]
     pub fn is_paused(&self) -> bool {
         self.is_waiting() && self.traits().pause == PauseEffect::Paused
     }
 
     /// Whether it is being parked.
-    #[must_use]
     pub fn is_parking(&self) -> bool {
         self.is_leaving() && self.traits().freezing == Freezing::Always
     }
 
     /// Whether its node writes its processes to an image.
-    #[must_use]
     pub fn is_dumping(&self) -> bool {
         self.traits().freezing == Freezing::Image
     }
 
     /// Whether its last processes are ending on its last node, which is not to let them run: the job
     /// goes on from its image.
-    #[must_use]
     pub fn leaves_image(&self) -> bool {
         self.phase.rules().leaves_image()
     }
 
     /// Whether it was parked and is on its way back.
-    #[must_use]
     pub fn is_unparking(&self) -> bool {
         self.is(PhaseCourse::Arriving, PhasePlace::Released)
     }
 
     /// Whether an operator suspended it: DFRS leaves it alone until it runs again.
-    #[must_use]
     pub fn is_suspended_by_operator(&self) -> bool {
         self.traits().place == PhasePlace::Operators
     }
 
     /// Whether it is parked, or is to give up its place and has it still.
-    #[must_use]
     pub fn can_cancel_pause(&self) -> bool {
         self.is_parked() || self.is(PhaseCourse::Leaving, PhasePlace::Used)
     }
 
     /// Whether nothing more follows from handing it back: it waits, runs, is on its way back, or is
     /// suspended by an operator.
-    #[must_use]
     pub fn is_handed_back(&self) -> bool {
         !self.may_have_step() || self.is_unparking()
     }
 
     /// Whether it depends on DFRS to come back: Slurm does not count its memory, or it is on its
     /// way there, or its node has to keep it stopped until its image is all that is left of it.
-    #[must_use]
     pub fn depends_on_dfrs(&self) -> bool {
         self.traits().freezing != Freezing::Never || self.leaves_image()
     }
 
     /// Whether the job has the place that Slurm says, and uses it.
-    #[must_use]
     pub fn uses_its_allocation(&self) -> bool {
         self.traits().place == PhasePlace::Used
     }
 
     /// Whether its nodes have to say that it is parked.
-    #[must_use]
     pub fn needs_park_confirmation(&self) -> bool {
         self.phase.rules().needs_park_confirmation()
     }
@@ -207,20 +188,17 @@ impl Life {
     /// does not know of, as it does not decide about the job: what a job that an operator suspended
     /// holds there, and what a job that an operator resumed, or that is given back, shall have
     /// there.
-    #[must_use]
     pub fn undecided_memory(&self, position: usize, place: &ObservedPlace) -> u64 {
         self.phase.rules().undecided_memory(position, place)
     }
 
     /// Whether it holds memory on its nodes that Slurm does not count, or may: slurmctld has
     /// forgotten that it was brought back.
-    #[must_use]
     pub fn holds_uncounted_memory(&self, job: &ObservedJob) -> bool {
         self.phase.rules().may_hold_memory(job) && !job.is_counted()
     }
 
     /// Whether an operator says when it runs, not the core.
-    #[must_use]
     pub fn is_undecided(&self, job: &ObservedJob) -> bool {
         self.phase.rules().is_undecided(job)
     }

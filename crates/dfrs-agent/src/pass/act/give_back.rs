@@ -91,7 +91,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether no job was parked any more at the last [`Self::give_back`], and the nodes have
     /// acknowledged that they are to thaw what came back: a next agent that gives no orders may
     /// begin.
-    #[must_use]
     pub fn is_thaw_confirmed(&self) -> bool {
         self.giving_back.is_thaw_confirmed
     }

@@ -67,7 +67,6 @@ impl GivingBack {
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Whether all partitions that were to be given back are, and the state says so. The next agent
     /// has only the others.
-    #[must_use]
     pub fn has_given_back(&self) -> bool {
         let kept = self.giving_back.partitions.kept;
         kept.is_some_and(|kept| self.publisher.saved.store.durable() >= kept)
@@ -75,7 +74,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
 
     /// The partitions that are DFRS's: those that it schedules, and those that it has not given
     /// back yet.
-    #[must_use]
     pub fn partitions(&self) -> Vec<String> {
         let mut partitions = self.config.partition_names();
         if self.giving_back.partitions.is_under_way() {

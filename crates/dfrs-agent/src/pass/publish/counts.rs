@@ -47,7 +47,6 @@ pub struct Counts {
 
 impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// Counts them, as they were at the last pass. O(jobs + nodes).
-    #[must_use]
     pub fn counts(&self) -> Counts {
         let nodes = self.seen.nodes();
         let mut counts = Counts {
@@ -95,13 +94,11 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// What was done since this agent began.
-    #[must_use]
     pub fn done(&self) -> ActionCounts {
         self.publisher.done.clone()
     }
 
     /// How the jobs fare at this time. O(jobs).
-    #[must_use]
     pub fn job_metrics(&self, now: Time) -> JobMetrics {
         let yields = self.planner.shares.values().map(|share| share.0);
         let lowest_yield = yields.clone().fold(1.0, f64::min);

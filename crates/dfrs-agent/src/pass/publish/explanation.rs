@@ -23,7 +23,6 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     /// What is known of a job, by its own id or as a task of an array; `None` if it is no job of
     /// DFRS's partitions. O(jobs): the job and the jobs co-located with it are searched for among
     /// all.
-    #[must_use]
     pub fn explanation(&self, id: u32, task: Option<u32>, now: Time) -> Option<Explanation> {
         let job = self.job_named(id, task)?;
         let record = self.ledger.get(job.id);

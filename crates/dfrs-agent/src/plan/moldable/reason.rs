@@ -10,7 +10,6 @@ use crate::job::life::reason::counted;
 const FORESEEN: Span = Span::from_seconds(300 * 86_400);
 
 /// The text. `wall`: what the wall clock says at a time of DFRS's.
-#[must_use]
 pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> String {
     match outlook {
         Outlook::Starts { at, nodes } => {

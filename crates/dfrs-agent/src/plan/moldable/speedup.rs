@@ -69,7 +69,6 @@ fn parse(value: &str) -> Option<Speedup> {
 
 impl Speedup {
     /// How many times as fast on so many nodes as on one: above 0.
-    #[must_use]
     pub fn on(&self, nodes: u32) -> f64 {
         match self {
             Self::Linear(max) => f64::from(nodes.min(*max).max(1)),

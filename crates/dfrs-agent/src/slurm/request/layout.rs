@@ -11,7 +11,6 @@ use crate::slurm::request::whole_nodes::whole_node;
 /// The layout of a job that may use these nodes (`None`: all): `--ntasks-per-node`, `-N` and
 /// `--prefer`, and what follows from its nodes and its memory. O(its list of nodes); O(nodes) where it gets whole
 /// nodes and these differ.
-#[must_use]
 pub fn layout_of(
     job: &ObservedJob,
     eligible: Option<NodeSet>,

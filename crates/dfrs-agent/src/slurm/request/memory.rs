@@ -14,7 +14,6 @@ pub(crate) const MIB: u64 = 1 << 20;
 /// requests whole nodes, or no amount (Slurm: all of a node), holds all that its nodes have. A job
 /// whose memory Slurm does not count needs no more than the nodes have where it is: a job that was
 /// parked before their `RealMemory` was lowered would never come back.
-#[must_use]
 pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, Bytes) {
     if job.wants_whole_nodes() {
         return (Bytes(0), Bytes(whole_node(job, observation) * MIB));
@@ -34,7 +33,6 @@ pub fn memory_request(job: &ObservedJob, observation: &Observation) -> (Bytes, B
 }
 
 /// MiB that `tasks` tasks of `job` need on one node.
-#[must_use]
 pub fn memory_on_node(job: &ObservedJob, tasks: u32, observation: &Observation) -> u64 {
     let (task, node) = memory_request(job, observation);
     task.0
@@ -56,7 +54,6 @@ pub(crate) fn tasks_in_whole_node(job: &ObservedJob, observation: &Observation) 
 
 /// MiB that the job holds at this place when Slurm counts so many: all of the node, if it has it
 /// for itself, and no more than the node has.
-#[must_use]
 pub fn memory_held(
     job: &ObservedJob,
     place: &ObservedPlace,

@@ -8,7 +8,6 @@ use crate::slurm::records::ObservedJob;
 /// The job's rule now, if it may have several nodes by this layout. As Slurm does, a job that wants
 /// consecutive nodes is asked for no number of switches, and none has one where Slurm knows no
 /// switches. O(1) for a job that waits, O(its nodes × switches) else.
-#[must_use]
 pub fn together_of(
     job: &ObservedJob,
     layout: &Layout,
@@ -39,7 +38,6 @@ pub fn together_of(
 
 /// The nodes of each leaf switch, for a job of this layout that is to have few switches without
 /// having asked for it, as jobs have with Slurm alone. O(1).
-#[must_use]
 pub fn few_of(job: &ObservedJob, layout: &Layout, observation: &Observation) -> Option<NodeGroups> {
     let may_have_several = job.request.tasks > 1 && layout.nodes() > 1;
     let may_have_several = may_have_several && layout.together.is_none();
@@ -49,7 +47,6 @@ pub fn few_of(job: &ObservedJob, layout: &Layout, observation: &Observation) -> 
 
 /// When a waiting job no longer insists on its number of switches; `None`: it has no such rule, or
 /// is not eligible yet.
-#[must_use]
 pub fn switch_rule_ends(job: &ObservedJob) -> Option<Time> {
     let request = &job.request;
     let waits = request.switches > 0 && !request.contiguous && job.places.is_empty();
@@ -61,7 +58,6 @@ pub fn switch_rule_ends(job: &ObservedJob) -> Option<Time> {
 
 /// When a job that may have several nodes no longer insists on its number of switches; `None`: it
 /// has not, or no longer has, such a rule.
-#[must_use]
 pub fn insists_until(job: &ObservedJob, observation: &Observation, now: Time) -> Option<Time> {
     let may_have_several = job.request.tasks > 1 && job.request.max_nodes != 1;
     let counts = may_have_several && !observation.leaves().is_empty();

@@ -10,7 +10,6 @@ use crate::slurm::records::{ObservedJob, ObservedNode};
 /// one), or of the largest if it must have nodes of several. Nodes that are down or drain count
 /// only where the others do not suffice: `State=FUTURE` ones may be of any size. Nodes that are too
 /// small for its request do not count, if any is not. O(nodes) where nodes differ.
-#[must_use]
 pub fn whole_node(job: &ObservedJob, observation: &Observation) -> u64 {
     if observation.has_equal_memory() {
         return observation.largest_memory();

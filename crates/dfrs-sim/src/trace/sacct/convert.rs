@@ -195,7 +195,6 @@ pub struct SiteTrace {
 }
 
 /// Makes traces of a dump. O(n).
-#[must_use]
 pub fn to_trace(dump: &Dump, site: &Site, rules: &Rules) -> SiteTrace {
     let mut all = SiteTrace::default();
     for run in &dump.runs {

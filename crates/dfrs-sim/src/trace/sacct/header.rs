@@ -79,7 +79,6 @@ pub(super) struct Columns {
 }
 
 /// Whether this line, the first of a file, names columns of sacct with `|` between them.
-#[must_use]
 pub fn is_dump(line: &[u8]) -> bool {
     let mut names = names(line);
     line.contains(&b'|') && names.any(|name| name.eq_ignore_ascii_case(b"JobID"))
@@ -195,7 +194,6 @@ fn free_text(found: &[&[u8]]) -> Option<(String, usize, usize)> {
 }
 
 /// Whether this line names columns of sacct, with whatever between them.
-#[must_use]
 pub fn names_columns(line: &[u8]) -> bool {
     is_dump(line) || delimiter::other_than_bar(line).is_some() || line.starts_with(b"JobID")
 }
