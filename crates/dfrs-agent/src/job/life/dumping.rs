@@ -3,23 +3,21 @@
 //!
 //! Until then the job has its place, and goes on there if the image cannot be written.
 
-use dfrs_core::{JobState, Span, Time};
+use dfrs_core::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
 use super::image::LifeImage;
-use super::journal::{JournalPlace, JournalState};
 use super::leaving::Next;
 use super::phase::{LifePhase, Phase};
-use super::reason::WaitFacts;
 use super::requeued::{Requeued, lost, start_forgotten};
 use super::step::{LifeStep, ParkStatus, StepResult, has_passed};
 use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
 use super::unparking::return_forgotten;
 use crate::job::placement::NamedPlacement;
-use crate::slurm::records::{ObservedJob, ObservedState};
+use crate::slurm::records::ObservedState;
 
 /// Why it is given up if the node was too slow.
 const SLOW: &str = "its node did not write its image in time";
@@ -88,18 +86,6 @@ impl Phase for Dumping {
             LifeEvent::HandedBack => Some(LifeTransition::to(LifePhase::Running)),
             LifeEvent::Did(..) | LifeEvent::NotParked => None,
         }
-    }
-
-    fn planned(&self, context: &JobContext) -> Option<JobState> {
-        self.next.planned(context)
-    }
-
-    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
-        JournalPlace::Here
-    }
-
-    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
-        None
     }
 
     fn under_way_text(&self, last_place: &NamedPlacement) -> String {

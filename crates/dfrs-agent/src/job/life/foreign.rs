@@ -1,12 +1,9 @@
 //! Foreign: suspended by an operator, so not DFRS's to touch until it runs again.
 
-use dfrs_core::JobState;
-
 use super::event::{JobContext, LifeEvent};
 use super::journal::{JournalPlace, JournalState};
 use super::parking::stop_forgotten;
 use super::phase::{LifePhase, Phase};
-use super::reason::WaitFacts;
 use super::requeued::lost;
 use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
@@ -28,10 +25,6 @@ impl Phase for ForeignPhase {
         }
     }
 
-    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
-        None
-    }
-
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
         match (event, context.job.state) {
             (LifeEvent::Forgotten { was_requeued }, _) => stop_forgotten(*was_requeued, context),
@@ -47,10 +40,6 @@ impl Phase for ForeignPhase {
             }
             _ => None,
         }
-    }
-
-    fn planned(&self, _: &JobContext) -> Option<JobState> {
-        None
     }
 
     fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {

@@ -7,10 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::SECOND;
 use super::event::{JobContext, LifeEvent};
 use super::foreign::suspended;
-use super::journal::{JournalPlace, JournalState};
 use super::phase::{LifePhase, Phase};
 use super::planned;
-use super::reason::WaitFacts;
 use super::requeued::{Requeued, lost, start_forgotten};
 use super::step::{LifeStep, ParkStatus, StepResult, has_passed};
 use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
@@ -78,10 +76,6 @@ impl Phase for LeavingPhase {
         }
     }
 
-    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
-        None
-    }
-
     fn next_step(&self, context: &JobContext, _: ParkStatus) -> Option<LifeStep> {
         if context.job.configuring {
             None
@@ -109,14 +103,6 @@ impl Phase for LeavingPhase {
         }
     }
 
-    fn planned(&self, context: &JobContext) -> Option<JobState> {
-        self.next.planned(context)
-    }
-
-    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
-        JournalPlace::Here
-    }
-
     fn after_leaving(&self) -> Option<&Next> {
         Some(&self.next)
     }
@@ -131,10 +117,6 @@ impl Phase for Warned {
             freezing: Freezing::Never,
             pause: PauseEffect::AsBefore,
         }
-    }
-
-    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
-        None
     }
 
     fn was_warned(&self) -> bool {
@@ -154,14 +136,6 @@ impl Phase for Warned {
             }
             _ => on(&self.next, event, context),
         }
-    }
-
-    fn planned(&self, context: &JobContext) -> Option<JobState> {
-        self.next.planned(context)
-    }
-
-    fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {
-        JournalPlace::Here
     }
 
     fn after_leaving(&self) -> Option<&Next> {

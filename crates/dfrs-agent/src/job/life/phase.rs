@@ -35,14 +35,21 @@ pub(super) trait Phase {
         None
     }
 
-    /// What the core shall see of the job; `None`: it is not DFRS's to decide about.
-    fn planned(&self, context: &JobContext) -> Option<JobState>;
+    /// What the core shall see of the job: what it does after it has given up its place. `None`: it is
+    /// not DFRS's to decide about.
+    fn planned(&self, context: &JobContext) -> Option<JobState> {
+        self.after_leaving()?.planned(context)
+    }
 
     /// Where the journal, which has said `before` of it, shall have the job.
-    fn journal_place(&self, job: &ObservedJob, before: &JournalState) -> JournalPlace<'_>;
+    fn journal_place(&self, _job: &ObservedJob, _before: &JournalState) -> JournalPlace<'_> {
+        JournalPlace::Here
+    }
 
     /// What squeue shows as its reason; `None`: Slurm's own.
-    fn reason(&self, waits: &WaitFacts) -> Option<String>;
+    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
+        None
+    }
 
     /// What is under way, and where, for the log.
     fn under_way_text(&self, _last_place: &NamedPlacement) -> String {

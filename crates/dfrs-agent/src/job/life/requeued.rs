@@ -1,7 +1,7 @@
 //! Requeued: back in Slurm's queue while its last processes end, by DFRS's doing or because it lost
 //! its place. When they are gone it waits, restarts, or starts where it was to move.
 
-use dfrs_core::{JobState, Mobility, Time};
+use dfrs_core::{Mobility, Time};
 use serde::{Deserialize, Serialize};
 
 use super::dumping::{leaves, requeue_forgotten};
@@ -77,10 +77,6 @@ impl Phase for Requeued {
             }
             LifeEvent::Planned(_) | LifeEvent::Did(..) | LifeEvent::NotParked => None,
         }
-    }
-
-    fn planned(&self, context: &JobContext) -> Option<JobState> {
-        self.next.planned(context)
     }
 
     fn journal_place(&self, _: &ObservedJob, _: &JournalState) -> JournalPlace<'_> {

@@ -11,7 +11,6 @@ use super::leaving::{LeavingPhase, Next};
 use super::parking::ParkingPhase;
 use super::phase::{LifePhase, Phase};
 use super::planned;
-use super::reason::WaitFacts;
 use super::requeued::{lost, start_forgotten};
 use super::traits::{Freezing, PauseEffect, PhaseCourse, PhasePlace, PhaseTraits};
 use super::transition::LifeTransition;
@@ -31,10 +30,6 @@ impl Phase for RunningPhase {
             freezing: Freezing::Never,
             pause: PauseEffect::Over,
         }
-    }
-
-    fn reason(&self, _waits: &WaitFacts) -> Option<String> {
-        None
     }
 
     fn on(&self, event: &LifeEvent, context: &JobContext) -> Option<LifeTransition> {
