@@ -8,7 +8,6 @@ mod bindings;
 mod book;
 mod defects;
 mod files;
-mod licences;
 mod man;
 mod pictures;
 mod program;
@@ -38,8 +37,6 @@ enum XtaskCommand {
     Book(book::BookArguments),
     /// Plant defects, one after the other, and see whether simulation finds them
     Defects(defects::DefectsArguments),
-    /// Check that everything that is linked together may be distributed together
-    Licences(licences::LicencesArguments),
     /// Write manual pages and completions for shells, from the programs' own help and from documents (needs pandoc)
     Man(man::ManArguments),
     /// Draw the documents' charts
@@ -60,7 +57,6 @@ fn main() -> ExitCode {
         XtaskCommand::Bindings(arguments) => bindings::run(&arguments),
         XtaskCommand::Book(arguments) => book::run(&arguments),
         XtaskCommand::Defects(arguments) => defects::run(&arguments),
-        XtaskCommand::Licences(arguments) => licences::run(&arguments),
         XtaskCommand::Man(arguments) => man::run(&arguments),
         XtaskCommand::Pictures(arguments) => pictures::run(&arguments),
         XtaskCommand::Release(arguments) => release::run(&arguments),
