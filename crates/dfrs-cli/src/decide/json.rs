@@ -1,6 +1,7 @@
 //! For programs.
 
 use dfrs_core::{Action, PlannedAction};
+use dfrs_lab::sim::results;
 use dfrs_scenario::Labels;
 use serde_json::{Value, json};
 
@@ -8,12 +9,7 @@ use super::Case;
 
 /// An array with an object for each scenario, one a line.
 pub fn show(cases: &[Case]) -> Result<String, String> {
-    let lines: Result<Vec<String>, _> = cases
-        .iter()
-        .map(|case| serde_json::to_string(&object(case)))
-        .collect();
-    let lines = lines.map_err(|error| error.to_string())?;
-    Ok(format!("[\n  {}\n]\n", lines.join(",\n  ")))
+    results::json(&cases.iter().map(object).collect::<Vec<_>>())
 }
 
 fn object(case: &Case) -> Value {

@@ -6,7 +6,7 @@ mod limits;
 mod load;
 mod overall;
 
-use dfrs_report::Page;
+use dfrs_report::{Cell, Page, Table};
 
 use super::schedule::ReplaySchedule;
 use super::{Replay, ReplayOptions};
@@ -69,4 +69,28 @@ fn names(replay: &Replay) -> Vec<String> {
 fn main_schedules(replay: &Replay) -> Vec<usize> {
     let others = |place: &usize| !replay.schedules[*place].is_dfrs() || *place == replay.after;
     (0..replay.schedules.len()).filter(others).collect()
+}
+
+/// What a row says of a schedule.
+type RowValue<'a> = &'a dyn Fn(&ReplaySchedule) -> String;
+
+/// A table with a column for each of these schedules.
+fn by_schedule(
+    caption: &str,
+    replay: &Replay,
+    places: &[usize],
+    rows: &[(&str, RowValue)],
+) -> Table {
+    let names: Vec<String> = places.iter().map(|place| short(replay, *place)).collect();
+    let heads: Vec<&str> = std::iter::once("")
+        .chain(names.iter().map(String::as_str))
+        .collect();
+    let mut table = Table::new(caption, &heads);
+    for (what, value) in rows {
+        let cells = places
+            .iter()
+            .map(|place| Cell::number(value(&replay.schedules[*place])));
+        table.row([Cell::text(*what)].into_iter().chain(cells));
+    }
+    table
 }

@@ -3,17 +3,18 @@
 use std::fmt::Write;
 
 use dfrs_sim::metrics::SimSummary;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::show::aligned;
 
-/// An array with an object for each policy, one a line.
+/// An array with an object for each of these, one a line.
 ///
 /// # Errors
 ///
 /// One line, if a number cannot be written as JSON.
-pub fn json(results: &[SimSummary]) -> Result<String, String> {
-    let lines: Result<Vec<String>, _> = results.iter().map(serde_json::to_string).collect();
+pub fn json(objects: &[impl Serialize]) -> Result<String, String> {
+    let lines: Result<Vec<String>, _> = objects.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|error| error.to_string())?;
     Ok(format!("[\n  {}\n]\n", lines.join(",\n  ")))
 }

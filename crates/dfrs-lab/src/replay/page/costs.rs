@@ -1,10 +1,10 @@
 //! What DFRS does to running jobs to get there.
 
 use dfrs_core::Mobility;
-use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals};
+use dfrs_report::{Axis, Chart, Page, Series, Style, Table, decimals};
 
 use super::load::days;
-use super::short;
+use super::{RowValue, by_schedule};
 use crate::replay::Replay;
 use crate::replay::schedule::ReplaySchedule;
 use crate::show::{duration, number, percent, significant};
@@ -13,7 +13,7 @@ use crate::summary::share;
 pub fn add(page: &mut Page, replay: &Replay) {
     page.section("What it takes: pauses, moves, swap");
     page.text(&kinds(replay));
-    table(page, replay);
+    page.table(&table(replay));
     let schedule = &replay.schedules[replay.after];
     if schedule.summary.pauses + schedule.summary.migrations == 0 {
         page.text("No job was paused or moved.");
@@ -27,39 +27,19 @@ fn charts(page: &mut Page, replay: &Replay, schedule: &ReplaySchedule) {
     let length = schedule.timeline.cut.length.seconds();
     let hours = length / 3600.0;
     let timeline = &schedule.timeline;
-    let events = Chart::new(
-        "Pauses and migrations",
-        days(replay),
-        Axis::linear("per hour"),
-    )
-    .with(
-        Series::new(
-            "pauses",
-            timeline.points(&timeline.pauses, |sum| sum / hours),
-        )
-        .styled(Style::Steps),
-    )
-    .with(
-        Series::new(
-            "migrations",
-            timeline.points(&timeline.migrations, |sum| sum / hours),
-        )
-        .styled(Style::Steps),
-    );
+    let steps = |name, points| Series::new(name, points).styled(Style::Steps);
+    let pauses = timeline.points(&timeline.pauses, |sum| sum / hours);
+    let migrations = timeline.points(&timeline.migrations, |sum| sum / hours);
+    let axis = Axis::linear("per hour");
+    let events = Chart::new("Pauses and migrations", days(replay), axis)
+        .with(steps("pauses", pauses))
+        .with(steps("migrations", migrations));
     page.figure(&events.to_svg(), "On the whole machine.");
     let gigabytes = replay.source.node_gigabytes();
-    let traffic = Chart::new(
-        "Traffic to and from swap and storage",
-        days(replay),
-        Axis::linear("GB/s"),
-    )
-    .with(
-        Series::new(
-            "GB/s",
-            timeline.points(&timeline.moved, |sum| sum * gigabytes / length),
-        )
-        .styled(Style::Area),
-    );
+    let moved = timeline.points(&timeline.moved, |sum| sum * gigabytes / length);
+    let title = "Traffic to and from swap and storage";
+    let traffic = Chart::new(title, days(replay), Axis::linear("GB/s"))
+        .with(Series::new("GB/s", moved).styled(Style::Area));
     page.figure(
         &traffic.to_svg(),
         &format!("Memory of jobs that were paused (written), came back (read) or moved (both), summed over all nodes, as means over {}. A node that writes 1 GB/s to its swap needs that only while one of its jobs is parked.", duration(length)),
@@ -97,63 +77,55 @@ fn kinds(replay: &Replay) -> String {
 }
 
 // Precise enough: counts.
-fn table(page: &mut Page, replay: &Replay) {
-    let places = || (0..replay.schedules.len()).filter(|place| replay.schedules[*place].is_dfrs());
-    let schedules: Vec<&ReplaySchedule> = places().map(|place| &replay.schedules[place]).collect();
-    let names: Vec<String> = places().map(|place| short(replay, place)).collect();
-    let mut heads = vec![""];
-    heads.extend(names.iter().map(String::as_str));
-    let mut table = Table::new("", &heads);
+fn table(replay: &Replay) -> Table {
     let gigabytes = replay.source.node_gigabytes();
-    let mut row = |what: &str, value: &dyn Fn(&ReplaySchedule) -> String| {
-        let cells = schedules
-            .iter()
-            .map(|schedule| Cell::number(value(schedule)));
-        table.row([Cell::text(what)].into_iter().chain(cells));
+    let per_hour = |count: u64, schedule: &ReplaySchedule| {
+        let hours = (schedule.summary.makespan / 3600.0).max(1e-9);
+        decimals(count as f64 / hours, 2)
     };
-    let hours = |schedule: &ReplaySchedule| (schedule.summary.makespan / 3600.0).max(1e-9);
-    row("pauses per hour", &|schedule| {
-        decimals(schedule.summary.pauses as f64 / hours(schedule), 2)
-    });
-    row("pauses per job", &|schedule| {
-        decimals(schedule.summary.pauses_per_job, 3)
-    });
-    row("jobs that are paused at all", &|schedule| {
-        let paused = schedule.records.iter().filter(|record| record.pauses > 0);
-        number(paused.count())
-    });
-    row("most pauses of a job", &|schedule| {
-        let max = schedule.records.iter().map(|record| record.pauses).max();
-        max.unwrap_or(0).to_string()
-    });
-    row("migrations per hour", &|schedule| {
-        decimals(schedule.summary.migrations as f64 / hours(schedule), 2)
-    });
-    row("migrations per job", &|schedule| {
-        decimals(schedule.summary.migrations_per_job, 3)
-    });
-    row("memory written and read, GB", &|schedule| {
+    let moved = |schedule: &ReplaySchedule| {
         let moved: f64 = schedule.timeline.moved.0.iter().sum();
-        significant(moved * gigabytes, 3)
-    });
-    row("the same, GB/s on average", &|schedule| {
-        let moved: f64 = schedule.timeline.moved.0.iter().sum();
-        decimals(moved * gigabytes / schedule.summary.makespan.max(1.0), 4)
-    });
-    row(
-        "the decisions of an instant take, on average",
-        &|schedule| {
-            format!(
-                "{} ms",
-                decimals(schedule.summary.decide_seconds_mean * 1e3, 2)
-            )
-        },
-    );
-    row("at most", &|schedule| {
-        format!(
-            "{} ms",
-            decimals(schedule.summary.decide_seconds_max * 1e3, 1)
-        )
-    });
-    page.table(&table);
+        moved * gigabytes
+    };
+    let milliseconds = |seconds: f64, digits| format!("{} ms", decimals(seconds * 1e3, digits));
+    let rows: [(&str, RowValue); 10] = [
+        ("pauses per hour", &|schedule| {
+            per_hour(schedule.summary.pauses, schedule)
+        }),
+        ("pauses per job", &|schedule| {
+            decimals(schedule.summary.pauses_per_job, 3)
+        }),
+        ("jobs that are paused at all", &|schedule| {
+            let paused = schedule.records.iter().filter(|record| record.pauses > 0);
+            number(paused.count())
+        }),
+        ("most pauses of a job", &|schedule| {
+            let max = schedule.records.iter().map(|record| record.pauses).max();
+            max.unwrap_or(0).to_string()
+        }),
+        ("migrations per hour", &|schedule| {
+            per_hour(schedule.summary.migrations, schedule)
+        }),
+        ("migrations per job", &|schedule| {
+            decimals(schedule.summary.migrations_per_job, 3)
+        }),
+        ("memory written and read, GB", &|schedule| {
+            significant(moved(schedule), 3)
+        }),
+        ("the same, GB/s on average", &|schedule| {
+            decimals(moved(schedule) / schedule.summary.makespan.max(1.0), 4)
+        }),
+        (
+            "the decisions of an instant take, on average",
+            &|schedule| milliseconds(schedule.summary.decide_seconds_mean, 2),
+        ),
+        ("at most", &|schedule| {
+            milliseconds(schedule.summary.decide_seconds_max, 1)
+        }),
+    ];
+    let all = 0..replay.schedules.len();
+    let places: Vec<usize> = all
+        .filter(|place| replay.schedules[*place].is_dfrs())
+        .collect();
+    by_schedule("", replay, &places, &rows)
 }

@@ -1,8 +1,8 @@
 //! The answer in short: a few numbers, and the whole in a table and two charts.
 
-use dfrs_report::{Axis, Cell, Chart, Page, Series, Style, Table, decimals, percent};
+use dfrs_report::{Axis, Chart, Page, Series, Style, Table, decimals, percent};
 
-use super::{names, short};
+use super::{RowValue, by_schedule, names, short};
 use crate::replay::Replay;
 use crate::replay::compare::Shift;
 use crate::replay::schedule::ReplaySchedule;
@@ -20,7 +20,7 @@ pub fn add(page: &mut Page, replay: &Replay) {
         page.text(&verdict(replay, opponent));
     }
     page.text("Sooner and later are about when a job is done, because under DFRS waiting is not all that a user sees: a job starts at once as a rule, may get only a share of the CPU that it needs, and may be paused. What counts is the time lost: from submission to completion, less the run time.");
-    table(page, replay);
+    page.table(&table(replay));
     for name in names(replay) {
         page.text(&name);
     }
@@ -91,12 +91,7 @@ fn facts(page: &mut Page, replay: &Replay) {
     page.facts(&facts);
 }
 
-fn table(page: &mut Page, replay: &Replay) {
-    let shorts: Vec<String> = (0..replay.schedules.len())
-        .map(|place| short(replay, place))
-        .collect();
-    let mut heads = vec![""];
-    heads.extend(shorts.iter().map(String::as_str));
+fn table(replay: &Replay) -> Table {
     let jobs = &replay.source.trace.jobs;
     let easy = if jobs.iter().all(|job| job.estimate.is_none()) {
         "it knows exactly how long jobs run"
@@ -104,54 +99,47 @@ fn table(page: &mut Page, replay: &Replay) {
         "it believes the jobs' time limits as Slurm does"
     };
     let caption = format!("All jobs. EASY backfilling is simulated as DFRS is; {easy}.");
-    let mut table = Table::new(&caption, &heads);
-    let mut row = |what: &str, value: &dyn Fn(&ReplaySchedule) -> String| {
-        let cells = replay
-            .schedules
-            .iter()
-            .map(|schedule| Cell::number(value(schedule)));
-        table.row([Cell::text(what)].into_iter().chain(cells));
-    };
-    row("mean wait until the first start", &|schedule| {
-        brief(mean(schedule.wait.iter().copied()))
-    });
-    row("95% of jobs wait at most", &|schedule| {
-        brief(quantile(&sorted(&schedule.wait), 0.95))
-    });
-    row("longest wait", &|schedule| {
-        brief(quantile(&sorted(&schedule.wait), 1.0))
-    });
-    row("mean time lost", &|schedule| {
-        brief(mean(schedule.lost.iter().copied()))
-    });
-    row("half of jobs lose at most", &|schedule| {
-        brief(quantile(&sorted(&schedule.lost), 0.5))
-    });
-    row("95% of jobs lose at most", &|schedule| {
-        brief(quantile(&sorted(&schedule.lost), 0.95))
-    });
-    row("largest time lost", &|schedule| {
-        brief(quantile(&sorted(&schedule.lost), 1.0))
-    });
-    row("mean stretch", &|schedule| {
-        decimals(schedule.summary.mean_stretch, 2)
-    });
-    row("95% of jobs have a stretch of at most", &|schedule| {
-        decimals(quantile(&sorted(&schedule.stretch), 0.95), 2)
-    });
-    row("largest stretch", &|schedule| {
-        decimals(schedule.summary.max_stretch, 1)
-    });
-    row("normalized underutilization", &|schedule| {
-        decimals(schedule.summary.normalized_underutilization, 3)
-    });
-    row(
-        "from the first submission to the last completion",
-        &|schedule| brief(schedule.summary.makespan),
-    );
-    row("pauses", &|schedule| count(schedule.summary.pauses));
-    row("migrations", &|schedule| count(schedule.summary.migrations));
-    page.table(&table);
+    let average = |values: &[f64]| brief(mean(values.iter().copied()));
+    let at_most = |values: &[f64], share| brief(quantile(&sorted(values), share));
+    let rows: [(&str, RowValue); 14] = [
+        ("mean wait until the first start", &|schedule| {
+            average(&schedule.wait)
+        }),
+        ("95% of jobs wait at most", &|schedule| {
+            at_most(&schedule.wait, 0.95)
+        }),
+        ("longest wait", &|schedule| at_most(&schedule.wait, 1.0)),
+        ("mean time lost", &|schedule| average(&schedule.lost)),
+        ("half of jobs lose at most", &|schedule| {
+            at_most(&schedule.lost, 0.5)
+        }),
+        ("95% of jobs lose at most", &|schedule| {
+            at_most(&schedule.lost, 0.95)
+        }),
+        ("largest time lost", &|schedule| {
+            at_most(&schedule.lost, 1.0)
+        }),
+        ("mean stretch", &|schedule| {
+            decimals(schedule.summary.mean_stretch, 2)
+        }),
+        ("95% of jobs have a stretch of at most", &|schedule| {
+            decimals(quantile(&sorted(&schedule.stretch), 0.95), 2)
+        }),
+        ("largest stretch", &|schedule| {
+            decimals(schedule.summary.max_stretch, 1)
+        }),
+        ("normalized underutilization", &|schedule| {
+            decimals(schedule.summary.normalized_underutilization, 3)
+        }),
+        (
+            "from the first submission to the last completion",
+            &|schedule| brief(schedule.summary.makespan),
+        ),
+        ("pauses", &|schedule| count(schedule.summary.pauses)),
+        ("migrations", &|schedule| count(schedule.summary.migrations)),
+    ];
+    let places: Vec<usize> = (0..replay.schedules.len()).collect();
+    by_schedule(&caption, replay, &places, &rows)
 }
 
 fn count(count: u64) -> String {

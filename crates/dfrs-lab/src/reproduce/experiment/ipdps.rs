@@ -22,41 +22,39 @@ pub const WITH_EASY: &[&str] = &[
 /// The algorithms that pause or migrate: all after FCFS, EASY and GREEDY.
 const MOVING: &[&str] = IPDPS.split_at(3).1;
 
+/// What most of them have; below stands where one differs.
+const USUAL: Experiment = Experiment {
+    name: "",
+    sets: LOADS,
+    policies: WITH_EASY,
+    penalty: PENALTY,
+    periods: &[],
+    measures: &[Measure::DegradationFromBest { penalty: PENALTY }],
+    shape: ResultLayout::ByLoad,
+};
+
 /// All of them, in the paper's order.
 pub const ALL: &[Experiment] = &[
     Experiment {
         name: "ipdps-figure-1a",
-        sets: LOADS,
-        policies: WITH_EASY,
         penalty: 0,
-        periods: &[],
         measures: &[Measure::DegradationFromBest { penalty: 0 }],
-        shape: ResultLayout::ByLoad,
+        ..USUAL
     },
     Experiment {
         name: "ipdps-figure-1b",
-        sets: LOADS,
-        policies: WITH_EASY,
-        penalty: PENALTY,
-        periods: &[],
-        measures: &[Measure::DegradationFromBest { penalty: PENALTY }],
-        shape: ResultLayout::ByLoad,
+        ..USUAL
     },
     Experiment {
         name: "ipdps-table-1",
         sets: &[TraceSet::Scaled, TraceSet::Unscaled, TraceSet::Weeks],
-        policies: WITH_EASY,
-        penalty: PENALTY,
-        periods: &[],
-        measures: &[Measure::DegradationFromBest { penalty: PENALTY }],
         shape: ResultLayout::Spread,
+        ..USUAL
     },
     Experiment {
         name: "ipdps-table-2",
         sets: &[TraceSet::Heavy],
         policies: MOVING,
-        penalty: PENALTY,
-        periods: &[],
         measures: &[
             Measure::PauseBandwidth,
             Measure::MigrationBandwidth,
@@ -66,5 +64,6 @@ pub const ALL: &[Experiment] = &[
             Measure::MigrationsPerJob,
         ],
         shape: ResultLayout::Measures,
+        ..USUAL
     },
 ];

@@ -17,31 +17,33 @@ const TURNS: &[Measure] = &[
     Measure::PausesPerJob,
 ];
 
+/// What most of them have; below stands where one differs.
+const USUAL: Experiment = Experiment {
+    name: "",
+    sets: THREE_SETS,
+    policies: TPDS,
+    penalty: PENALTY,
+    periods: &[],
+    measures: &[Measure::DegradationFromBound],
+    shape: ResultLayout::Spread,
+};
+
 /// All of them, in the paper's order.
 pub const ALL: &[Experiment] = &[
     Experiment {
         name: "tpds-figure-1",
         sets: LOADS,
-        policies: TPDS,
-        penalty: PENALTY,
-        periods: &[],
-        measures: &[Measure::DegradationFromBound],
         shape: ResultLayout::ByLoad,
+        ..USUAL
     },
     Experiment {
         name: "tpds-degradation",
-        sets: THREE_SETS,
-        policies: TPDS,
-        penalty: PENALTY,
-        periods: &[],
-        measures: &[Measure::DegradationFromBound],
-        shape: ResultLayout::Spread,
+        ..USUAL
     },
     Experiment {
         name: "tpds-costs",
         sets: &[TraceSet::Heavy],
         policies: &[SECOND, BEST],
-        penalty: PENALTY,
         periods: &[600, 3600],
         measures: &[
             Measure::PauseBandwidth,
@@ -53,50 +55,45 @@ pub const ALL: &[Experiment] = &[
             Measure::Bandwidth,
         ],
         shape: ResultLayout::Measures,
+        ..USUAL
     },
     Experiment {
         name: "tpds-underutilization",
-        sets: THREE_SETS,
         policies: &["FCFS", EASY_PUBLISHED, EASY, EASY_SHARED, SECOND, BEST],
-        penalty: PENALTY,
-        periods: &[],
         measures: &[Measure::Underutilization],
-        shape: ResultLayout::Spread,
+        ..USUAL
     },
     Experiment {
         name: "tpds-whole",
         sets: &[TraceSet::Whole],
         policies: &["FCFS", EASY_PUBLISHED, EASY, EASY_SHARED, SECOND, BEST],
-        penalty: PENALTY,
         periods: &[600, 1200, 3000, 12_000],
         measures: TURNS,
         shape: ResultLayout::Measures,
+        ..USUAL
     },
     Experiment {
         name: "tpds-whole-no-penalty",
         sets: &[TraceSet::Whole],
         policies: &[EASY_PUBLISHED, EASY, EASY_SHARED, SECOND, BEST],
         penalty: 0,
-        periods: &[],
         measures: TURNS,
         shape: ResultLayout::Measures,
+        ..USUAL
     },
     Experiment {
         name: "tpds-figure-2",
-        sets: THREE_SETS,
         policies: &[EASY_PUBLISHED, EASY, EASY_SHARED, BEST],
-        penalty: PENALTY,
         periods: PERIODS,
         measures: &[Measure::Underutilization],
         shape: ResultLayout::ByPeriod,
+        ..USUAL
     },
     Experiment {
         name: "tpds-figure-3",
-        sets: THREE_SETS,
         policies: &[EASY_PUBLISHED, EASY, EASY_SHARED, BEST],
-        penalty: PENALTY,
         periods: PERIODS,
-        measures: &[Measure::DegradationFromBound],
         shape: ResultLayout::SetsByPeriod,
+        ..USUAL
     },
 ];
