@@ -44,7 +44,7 @@ pub fn dump(directory: &Path) -> Result<PathBuf, String> {
     write(file).map_err(|error| {
         // An empty or broken one would be in the way next time.
         let _ = std::fs::remove_file(&path);
-        format!("dfrs trial: {error}; give a DUMP (docs/trial.md)")
+        format!("dfrs trial: {error}; give a DUMP (docs/replay.md)")
     })?;
     Ok(path)
 }

@@ -108,7 +108,7 @@ impl Evidence {
     }
 }
 
-/// The first rule that applies, in the order of docs/trial.md, and its reason. `gaining`: the jobs for which it is
+/// The first rule that applies, in the order of docs/replay.md, and its reason. `gaining`: the jobs for which it is
 /// done; `all`: all jobs.
 pub fn advice(gaining: &Evidence, all: &Evidence) -> (TrialAdvice, &'static str) {
     let rules = [
