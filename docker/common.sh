@@ -106,45 +106,25 @@ on_cluster() {
 	local files=(--project-directory "$root/docker" --file "$(compose_file)")
 	[ -z "${DFRS_STATE_MB:-}" ] || files+=(--file "$root/docker/small-state.yaml")
 	[ "${DFRS_CARRY:-no}" = no ] || files+=(--file "$root/docker/carry.yaml")
-	compose --project-name "$project" "${files[@]}" "$@"
+	DFRS_PROJECT=$project compose --project-name "$project" "${files[@]}" "$@"
 }
 
 # Runs a command in a container of our cluster: in_cluster SERVICE [-u USER] [--] COMMAND...
 in_cluster() {
-	local service=$1 options=()
+	local service=$1 user=root
 	shift
-	while [ $# -gt 0 ]; do
-		case $1 in
-		-u)
-			options+=(-u "$2")
-			shift 2
-			;;
-		--)
-			shift
-			break
-			;;
-		*) break ;;
-		esac
-	done
-	docker exec ${options[@]+"${options[@]}"} "$(container "$service")" "$@"
-}
-
-# By service the containers that a script need not look up each time.
-declare -gA known_containers=()
-
-# Looks all containers of our cluster up, once.
-know_containers() {
-	local service id
-	while read -r service id; do
-		known_containers[$service]=$id
-	done < <(docker ps --all --no-trunc --filter "label=com.docker.compose.project=$project" \
-		--format '{{.Label "com.docker.compose.service"}} {{.ID}}')
+	if [ "$1" = -u ]; then
+		user=$2
+		shift 2
+	fi
+	[ "$1" != -- ] || shift
+	"$root/docker/command" "$project" "$service" "$user" "$@"
 }
 
 # The id of a service's container, whether it runs or not.
 container() {
-	[ -n "${known_containers[$1]:-}" ] || know_containers
-	echo "${known_containers[$1]:-}"
+	docker ps --all --no-trunc --quiet --filter "label=com.docker.compose.project=$project" \
+		--filter "label=com.docker.compose.service=$1"
 }
 
 nodes_idle() {

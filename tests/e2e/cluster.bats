@@ -308,14 +308,14 @@ is_unmanaged() {
 	wait_for_state "$other" COMPLETED 30
 	[ "$(controller_log | grep -c 'node n4: dfrsd not responding')" = $((before + 1)) ]
 	in_cluster n4 /opt/cluster/service dfrsd start
-	wait_until 90 sh -c "docker exec $(container controller) grep -q 'node n4: dfrsd now responding' /var/log/slurm/slurmctld.log"
+	wait_until 90 logs 'node n4: dfrsd now responding'
 }
 
 @test "mistake in dfrs.conf is one line in the log, and backfill schedules" {
 	controller cp /etc/slurm/dfrs.conf /etc/slurm/dfrs.conf.good
 	controller sh -c 'echo "Perod=5" >> /etc/slurm/dfrs.conf'
 	reconfigure
-	wait_until 15 sh -c "docker exec $(container controller) grep -q \"unknown key 'Perod'; did you mean 'Period'\" /var/log/slurm/slurmctld.log"
+	wait_until 15 logs "unknown key 'Perod'; did you mean 'Period'"
 	job=$(submit --ntasks=1 --mem=50 -- "hostname")
 	wait_for_state "$job" COMPLETED 60
 	controller mv /etc/slurm/dfrs.conf.good /etc/slurm/dfrs.conf

@@ -5,9 +5,6 @@
 # shellcheck source=../../docker/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../docker/common.sh"
 
-# What enters containers hundreds of times does not look them up each time.
-know_containers
-
 # Cores that one of a node's four CPUs stands for: (0.44 - 0.12) / 4, see docker/compose.yaml.
 rate=0.08
 # shellcheck disable=SC2034 # used by the tests
@@ -63,13 +60,13 @@ wait_until() {
 			give_up "$*"
 			return 1
 		}
-		# Each look from outside costs a fifth of a second of CPU.
+		# A look costs a tenth of a second of CPU, and most of that is a client of Slurm's.
 		sleep 0.5
 	done
 }
 
 # wait_inside SECONDS SCRIPT ARGUMENTS...: waits for a shell script in the controller, where a try
-# costs a tenth of what it costs from outside.
+# costs least.
 wait_inside() {
 	# shellcheck disable=SC2016 # expanded in the container
 	controller timeout $((4 * $1)) bash -c 'until eval "$0"; do sleep 0.2; done' "${@:2}" 2>/dev/null || {

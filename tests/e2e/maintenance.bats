@@ -86,6 +86,8 @@ was_requeued() { controller scontrol show job "$1" | grep -q 'Restarts=1'; }
 	controller scontrol update nodename=n1 state=resume || true
 	wait_until 20 was_requeued "$preempting_job"
 	wait_until 20 was_requeued "$parked_job"
+	# Else what is being killed there may finish as well.
+	wait_until 20 in_cluster n1 sh -c '! pgrep -u alice'
 	finish "$preempting_job" "$parked_job"
 	wait_for_state "$parked_job" COMPLETED 120
 	wait_for_state "$preempting_job" COMPLETED 120

@@ -14,10 +14,8 @@ hostile=/home/hostile
 shared=/mnt/hostile/shared
 
 setup_file() {
-	local id
-	id=$(container controller)
-	docker exec "$id" rm -rf "$hostile"
-	docker cp "$here" "$id:$hostile"
+	controller rm -rf "$hostile"
+	docker cp "$here" "$(container controller):$hostile"
 	controller chmod -R a+rX "$hostile"
 	controller install -d -m 1777 "$hostile/work"
 	in_cluster n1 sh -c 'mkdir -p /mnt/hostile && { mountpoint -q /mnt/hostile || mount -t tmpfs -o size=600m,mode=1777 hostile /mnt/hostile; }'
