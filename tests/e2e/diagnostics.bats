@@ -24,7 +24,7 @@ teardown() {
 
 # field USER JOB NAME: what dfrs explain shows to that user.
 field() {
-	in_cluster controller -u "$1" -- dfrs explain --json "$2" | python3 -c '
+	in_cluster controller -u "$1" -- dfrs explain --json "$2" | /usr/bin/python3 -c '
 import json, sys
 value = json.load(sys.stdin).get(sys.argv[1])
 print(json.dumps(value) if isinstance(value, list) else value)' "$3"
@@ -95,7 +95,7 @@ misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: 
 	[[ "$output" != *panicked* ]]
 	grep -q '^ok *slurm: ' <<<"$output"
 	before=$(times_ready)
-	in_cluster controller -u nobody -- dfrs doctor --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["version"] == 1'
+	in_cluster controller -u nobody -- dfrs doctor --json | /usr/bin/python3 -c 'import json, sys; assert json.load(sys.stdin)["version"] == 1'
 	[ "$(times_ready)" = "$before" ]
 }
 
@@ -135,7 +135,7 @@ misses_dfrsd_on() { controller dfrs doctor | grep -qE "^(warning|error) +dfrsd: 
 	grep -q 'Slurm, as it was' <<<"$output"
 	grep -q 'EASY/shared, simulated' <<<"$output"
 	# Twelve jobs of 4 s on two nodes, two at a time: the last ones waited for some 20 s.
-	controller dfrs status --shadow --json | python3 -c '
+	controller dfrs status --shadow --json | /usr/bin/python3 -c '
 import json, sys
 report = json.load(sys.stdin)
 assert report["jobs"] == 12, report

@@ -137,9 +137,10 @@ counted_memory() {
 
 nothing_is_counted() { [ "$(counted_memory)" = 0 ]; }
 
-# node_job NODE JOB FIELD: what dfrsd on the node reports of a job, from the kernel's accounting.
+# node_job NODE JOB FIELD: what dfrsd on the node reports of a job, from the kernel's accounting. Debian's python3: that
+# of pyenv is found by a script, which takes five times as long.
 node_job() {
-	in_cluster "$1" dfrsd status --node "$1" --json | python3 -c '
+	in_cluster "$1" dfrsd status --node "$1" --json | /usr/bin/python3 -c '
 import json, sys
 job, field = int(sys.argv[1]), sys.argv[2]
 found = [entry for entry in json.load(sys.stdin)["jobs"] if entry["id"] == job]
@@ -149,7 +150,7 @@ print(found[0][field] if found else "none")' "$2" "$3"
 # measured_yield NODE JOB SHARE: CPU that the job used over what its tasks need, by the kernel's
 # accounting, over the last seconds in which its promised share of the node was SHARE.
 measured_yield() {
-	in_cluster "$1" cat /var/log/dfrs-measurements.jsonl | python3 -c '
+	in_cluster "$1" cat /var/log/dfrs-measurements.jsonl | /usr/bin/python3 -c '
 import json, sys
 job, share, rate = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
 lines = [json.loads(line) for line in sys.stdin]

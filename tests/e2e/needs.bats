@@ -28,7 +28,7 @@ teardown() {
 share() { node_job "$1" "$2" share; }
 # has_share NODE JOB LEAST MOST
 has_share() { is_between "$3" "$(share "$1" "$2")" "$4"; }
-need() { controller dfrs explain --json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["need"])'; }
+need() { controller dfrs explain --json "$1" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["need"])'; }
 needs_all() { [ "$(need "$1")" = 1.0 ]; }
 
 # cores JOB: what it uses on n1, by the kernel's accounting of ten seconds.
