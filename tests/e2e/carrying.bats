@@ -7,7 +7,7 @@
 load helpers
 
 setup() {
-	in_cluster n1 test -x /usr/libexec/dfrs/dfrs-carrier || skip "the nodes of this cluster have no dfrs-carrier"
+	in_cluster n1 grep -q spank_dfrs_carry /etc/slurm/plugstack.conf || skip "jobs of this cluster run without dfrs-carrier"
 }
 
 teardown() {
