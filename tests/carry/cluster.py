@@ -154,11 +154,11 @@ class Cluster:
 
     def has_image(self, number):
         """Whether there is an image of it that it has not gone on from."""
-        return self._is_true('[ -e "$0/ready" ] && ! [ -e "$0/restored" ]', number)
+        return self._is_true('[ -e "$0/ready" ] && ! [ -e "$0/restored" ] && ! [ -e "$0/restoring" ]', number)
 
-    def is_restored(self, number):
-        """Whether there is an image of it that it has gone on from."""
-        return self._is_true('[ -e "$0/restored" ]', number)
+    def may_have_gone_on(self, number):
+        """Whether there is an image of it that it has gone on from, or may have."""
+        return self._is_true('[ -e "$0/restored" ] || [ -e "$0/restoring" ]', number)
 
     def _is_true(self, condition, number):
         return self.attempt(self.nodes[0], "sh", "-c", condition, f"{self.images}/{number}").returncode == 0

@@ -108,13 +108,13 @@ def cancel(carry):
 def fill(carry):
     """A small file system where the image is to be, with less room than any job needs."""
     directory = f"{FULL}-{carry.number}"
-    script = 'mkdir -m 700 "$0" && mount -t tmpfs -o size=200k,mode=700 carry-full "$0"'
+    script = 'mkdir -m 700 "$0" && mount -t tmpfs -o size=200k,mode=700 carry-full "$0" && touch "$0/lock"'
     return carry.cluster.attempt(carry.source, "bash", "-c", script, directory).returncode == 0
 
 
 def unfill(carry):
     """Removes it. Returns whether nothing of the image was left there."""
-    script = '[ -z "$(find "$0" -mindepth 1)" ]; empty=$?; umount "$0"; rmdir "$0"; exit $empty'
+    script = '[ -z "$(find "$0" -mindepth 1 ! -name lock)" ]; empty=$?; umount "$0"; rmdir "$0"; exit $empty'
     return carry.cluster.attempt(carry.source, "bash", "-c", script, f"{FULL}-{carry.number}").returncode == 0
 
 
@@ -127,8 +127,11 @@ FAULTS = [
     Fault("slurmctld killed in the dump", "dump", end_daemon("slurmctld", "controller", within=0.2), alone=True),
     Fault("slurmctld stopped at the requeue", "requeue", end_daemon("slurmctld", "controller", "stop"), alone=True),
     Fault("slurmctld stopped at the start", "start", end_daemon("slurmctld", "controller", "stop"), alone=True),
+    # It may forget the start, and then makes it again.
+    Fault("slurmctld killed at the start", "start", end_daemon("slurmctld", "controller", within=3), alone=True),
     Fault("slurmd killed at the start", "start", end_daemon("slurmd", "target"), alone=True),
     Fault("criu killed in the restore", "start", kill_program("criu", "target")),
+    Fault("dfrsd killed in the restore", "start", kill_program("dfrsd", "target")),
     Fault("image damaged", "requeue", flip, first=True, ends=("held",), mend=flip),
     Fault("cancelled in the dump", "dump", cancel, ends=("cancelled",)),
     Fault("cancelled at the requeue", "requeue", cancel, ends=("cancelled",)),

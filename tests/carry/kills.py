@@ -33,6 +33,8 @@ RELEASE_SECONDS = 3
 # A job that runs and was not seen computing for so long stands still.
 STILL_SECONDS = 6
 SETTLE_SECONDS = 240
+# A way of a job whose start was forgotten, or whose restore was cut off.
+GONE_ON = "held, as it has gone on from its image, or may have"
 
 
 class Settling:
@@ -107,10 +109,9 @@ class Settling:
         if time.monotonic() - self.since < RELEASE_SECONDS:
             return
         if not self.cluster.has_image(number):
-            # The restore ends with the image's removal: look again whether it still waits.
+            # The restore ends with the image's mark: look again whether it still waits.
             if is_waiting(self.cluster.job(number)):
-                self.wrong.append("it waits without an image: it would begin again")
-                self.cluster.attempt("controller", "scancel", str(number))
+                self.waiting_without_image(job)
             return
         if job.priority == 0:
             self.note("held")
@@ -120,6 +121,22 @@ class Settling:
             self.cluster.attempt("controller", "scontrol", "release", str(number))
         else:
             self.note("waits with its image")
+        self.start(number)
+
+    def waiting_without_image(self, job):
+        number = self.carry.number
+        if not self.cluster.may_have_gone_on(number):
+            self.wrong.append("it waits without an image: it would begin again")
+        elif job.priority != 0:
+            # Its start was forgotten, and is made again.
+            self.start(number)
+            return
+        else:
+            # It could begin again, or do a second time what it has done since its image: its user's choice.
+            self.note(GONE_ON)
+        self.cluster.attempt("controller", "scancel", str(number))
+
+    def start(self, number):
         self.cluster.attempt("controller", "scontrol", "update", f"JobId={number}",
                              f"ReqNodeList={self.carry.target}", "StartTime=now")
 
@@ -214,7 +231,7 @@ class Kills:
             wrong.append(f"TWO COPIES, on {doubled[1]} and {doubled[2]}")
         if compare.begins_again(expected.output, output):
             wrong.append("BEGAN AGAIN")
-        if job.state == "CANCELLED" and fault.ends == ("cancelled",):
+        if job.state == "CANCELLED" and (fault.ends == ("cancelled",) or GONE_ON in settling.ways):
             settling.note("cancelled")
             # Of an image of a cancelled job the daemon is to free the disk; by hand it is this.
             self.cluster.attempt(carry.target, "dfrsd", "release", "--job", str(carry.number), "--images",

@@ -159,14 +159,17 @@ class Places(types.SimpleNamespace):
     def has_image(self, _number):
         return self.image
 
+    def may_have_gone_on(self, _number):
+        return self.gone_on
+
     def job(self, _number):
         return self.now
 
 
 class Settling(unittest.TestCase):
-    def settling(self, state, image, priority=1, restarts=0, seconds=0.0):
+    def settling(self, state, image, priority=1, restarts=0, seconds=0.0, gone_on=False):
         job = cluster.Job(state, "", "n1", "0:0", restarts, priority)
-        places = Places(asked=[], image=image, now=job, images="/images")
+        places = Places(asked=[], image=image, gone_on=gone_on, now=job, images="/images")
         carry = faults.Carry(places, 7, "n1", "n2", None)
         return kills.Settling(places, Watch(seconds), carry, None), job, places
 
@@ -185,6 +188,13 @@ class Settling(unittest.TestCase):
         settling.waiting(job)
         self.assertEqual(len(settling.wrong), 1)
         self.assertEqual(places.asked, [("scancel", "7")])
+
+    def test_a_job_that_has_gone_on_from_its_image_is_not_taken_up_again(self):
+        for priority, ways, asked in ((0, [kills.GONE_ON], ("scancel", "7")), (1, [], ("scontrol", "update"))):
+            settling, job, places = self.settling("PENDING", False, priority=priority, gone_on=True)
+            settling.since -= 60
+            settling.waiting(job)
+            self.assertEqual((settling.ways, settling.wrong, places.asked), (ways, [], [asked]))
 
     def test_a_job_that_stands_still_is_released(self):
         settling, job, places = self.settling("RUNNING", False, seconds=60)

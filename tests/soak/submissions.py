@@ -85,6 +85,9 @@ class Submissions:
         if options == IDLER[1]:
             # Its need is lowered after a minute of little use.
             work, core_per_cpu = self.chance.randint(90, 300), max(core_per_cpu / 8, MIN_RATE / NODE_CPUS)
+        if mobility == "carry":
+            # Its node has to have said that it can be carried, and then to be drained.
+            work = self.chance.randint(30, 150)
         extra = ["--signal=USR1@5"] if mobility == "checkpoint" else []
         if self.chance.random() < 0.05:
             extra.append("--begin=now+20")

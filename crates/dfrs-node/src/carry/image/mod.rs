@@ -47,9 +47,12 @@ pub const RESTORE_LOG: &str = "restore.log";
 pub const OUTPUT: &str = "criu.out";
 /// Files in the directory that are not the image's.
 const NOT_PART: [&str; 5] = [READY, MANIFEST, DUMP_LOG, RESTORE_LOG, OUTPUT];
-/// So long an image stays after it was restored: slurmctld has saved by then that the job runs
-/// (`SAVE_MAX_WAIT` of `slurmctld/state_save.c`, 5 s), or was started again.
+/// So long an image stays after it was restored: an administrator may want to use it again, if
+/// slurmctld has forgotten that start.
 pub const KEPT_AFTER_RESTORE: Duration = Duration::from_secs(600);
+/// The same where another image needs its room: by then slurmctld has saved that the job runs
+/// (`SAVE_MAX_WAIT` of `slurmctld/state_save.c`, 5 s).
+const KEPT_WITHOUT_ROOM: Duration = Duration::from_secs(60);
 /// So long its mark stays.
 const MARK_KEPT: Duration = Duration::from_secs(86_400);
 
@@ -107,15 +110,18 @@ impl Images {
         self.directory.join(job.to_string())
     }
 
-    /// Refuses an image that would be larger than what is free, or than the quota leaves. Before
-    /// that, images that were restored long ago are removed.
+    /// Refuses an image that would be larger than what is free, or than the quota leaves, when images
+    /// that were restored before are removed.
     ///
     /// # Errors
     ///
     /// How much is missing; one line.
     pub fn check_room(&self, bytes: u64) -> Result<(), String> {
-        self.remove_old();
-        room::check(&self.directory, self.quota_bytes, bytes)
+        let check = |least_age| {
+            self.remove_old(least_age);
+            room::check(&self.directory, self.quota_bytes, bytes)
+        };
+        check(KEPT_AFTER_RESTORE).or_else(|_| check(KEPT_WITHOUT_ROOM))
     }
 
     /// Begins an image of the job's run after so many requeues. What a dump left that was cut off is
@@ -258,8 +264,12 @@ impl Images {
     ///
     /// If it cannot be removed; one line.
     pub fn remove_restored(&self, job: u32) -> Result<(), String> {
+        self.remove_restored_before(job, KEPT_AFTER_RESTORE)
+    }
+
+    fn remove_restored_before(&self, job: u32, least_age: Duration) -> Result<(), String> {
         let path = self.path(job);
-        let is_old = || mark::age(&path).is_some_and(|age| age >= KEPT_AFTER_RESTORE);
+        let is_old = || mark::age(&path).is_some_and(|age| age >= least_age);
         if !is_old() {
             return Ok(());
         }
@@ -271,8 +281,8 @@ impl Images {
         }
     }
 
-    /// What nodes were to remove that have failed since. O(images).
-    fn remove_old(&self) {
+    /// Removes images that were restored so long ago, and marks of a day ago. O(images).
+    fn remove_old(&self, least_age: Duration) {
         let entries = fs::read_dir(&self.directory)
             .into_iter()
             .flatten()
@@ -282,7 +292,7 @@ impl Images {
             // What cannot be removed is counted.
             let _ = match mark::age(&self.path(job)) {
                 Some(age) if age >= MARK_KEPT => self.remove(job),
-                _ => self.remove_restored(job),
+                _ => self.remove_restored_before(job, least_age),
             };
         }
     }

@@ -81,15 +81,20 @@ fn restored_image_is_none_and_goes_with_the_next() {
     images.confirm_restored(7, 3).unwrap();
     // It stays for a while.
     images.remove_restored(7).unwrap();
+    images.check_room(u64::MAX).unwrap_err();
     assert!(path.join("pages-1.img").exists());
-    let mark = File::options().write(true).open(path.join("restored"));
-    let long_ago = std::time::SystemTime::now() - KEPT_AFTER_RESTORE;
-    mark.unwrap().set_modified(long_ago).unwrap();
+    let restored_before = |age| {
+        let mark = File::options().write(true).open(path.join("restored"));
+        let then = std::time::SystemTime::now() - age;
+        mark.unwrap().set_modified(then).unwrap();
+    };
+    let names = || fs::read_dir(&path).unwrap().count();
+    restored_before(KEPT_WITHOUT_ROOM);
     images.check_room(0).unwrap();
-    let names = fs::read_dir(&path).unwrap().count();
-    assert_eq!((names, path.join("restored").exists()), (1, true));
-    let mark = File::options().write(true).open(path.join("restored"));
-    mark.unwrap().set_modified(long_ago - MARK_KEPT).unwrap();
+    assert!(names() > 1);
+    images.check_room(u64::MAX).unwrap_err();
+    assert_eq!((names(), path.join("restored").exists()), (1, true));
+    restored_before(MARK_KEPT);
     images.check_room(0).unwrap();
     assert!(!path.exists());
     drop(images.begin(7, 3).unwrap());
