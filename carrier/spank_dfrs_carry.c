@@ -48,6 +48,9 @@ SPANK_PLUGIN(dfrs_carry, 1);
 #define NUMBER_SIZE 24
 /* What dfrsd says when the image is restored, and waits for init. */
 #define RESTORED "restored"
+/* Files in an image: a start has gone on from it; one may have. */
+#define RESTORED_MARK "restored"
+#define RESTORING_MARK "restoring"
 
 /* The words of plugstack.conf. */
 static struct {
@@ -83,6 +86,8 @@ struct order {
 	/* 0: the script begins. */
 	pid_t root;
 	uint32_t restarts;
+	/* Nothing begins: the start has been made already. */
+	bool keep_image;
 };
 
 __attribute__((noreturn)) static void hold_job(void)
@@ -203,25 +208,22 @@ static bool read_ready(int fd)
 }
 
 /* Opens a file of the job's image; -1 if it is not there, or, and then CLEAR is false, cannot be opened. */
-static int open_of_image(int directory, const char *name, bool *clear)
+static int open_of_image(int image, const char *name, bool *clear)
 {
-	char path[2 * NUMBER_SIZE];
-	int fd;
+	int fd = openat(image, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	(void) snprintf(path, sizeof(path), "%u/%s", state.job, name);
-	fd = openat(directory, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if ((fd < 0) && (errno != ENOENT)) {
-		slurm_error("dfrs carry: %s/%s: %m", options.images, path);
+		slurm_error("dfrs carry: %s/%u/%s: %m", options.images, state.job, name);
 		*clear = false;
 	}
 	return fd;
 }
 
 /* Reads the file by which dfrsd has marked the image for restored; false if there is none. */
-static bool read_mark(int directory, const char *name, bool *clear)
+static bool read_mark(int image, const char *name, bool *clear)
 {
 	char text[NUMBER_SIZE], *end = text;
-	int fd = open_of_image(directory, name, clear);
+	int fd = open_of_image(image, name, clear);
 	ssize_t length = (fd < 0) ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (fd < 0)
@@ -240,19 +242,19 @@ static bool read_mark(int directory, const char *name, bool *clear)
  * Whether there is an image of the job, and whether it was used; UNCLEAR if that cannot be found out. The marks of a
  * restore come last when they are made, and go last.
  */
-static enum image image_in(int directory)
+static enum image kind_of(int image)
 {
-	bool clear = true, used = read_mark(directory, "restored", &clear);
+	bool clear = true, used = read_mark(image, RESTORED_MARK, &clear);
 	int ready;
 
-	if (!used && clear && read_mark(directory, "restoring", &clear)) {
-		slurm_error("dfrs carry: job %u: dfrsd or the node ended while its image in %s was restored: the start "
-			    "after %u requeues may have gone on from it", state.job, options.images, state.restored_by);
+	if (!used && clear && read_mark(image, RESTORING_MARK, &clear)) {
+		slurm_error("dfrs carry: job %u: the start after %u requeues may have gone on from its image in %s",
+			    state.job, state.restored_by, options.images);
 		return UNCLEAR;
 	}
 	if (!clear || used)
 		return clear ? USED_IMAGE : UNCLEAR;
-	ready = open_of_image(directory, "ready", &clear);
+	ready = open_of_image(image, "ready", &clear);
 	if (ready < 0)
 		return clear ? NO_IMAGE : UNCLEAR;
 	clear = read_ready(ready);
@@ -260,21 +262,58 @@ static enum image image_in(int directory)
 	return clear ? IMAGE : UNCLEAR;
 }
 
-static enum image find_image(void)
+/*
+ * The directory of the job's image; -1 if there is none, or, and then CLEAR is false, that cannot be found out. Both
+ * directories are opened: a client of NFS believes for a minute what it has seen in one before.
+ */
+static int open_image(bool *clear)
 {
-	int directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	enum image found = UNCLEAR;
+	int directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC), image = -1;
+	char name[NUMBER_SIZE];
 
+	*clear = false;
+	(void) snprintf(name, sizeof(name), "%u", state.job);
 	if (directory < 0) {
 		slurm_error("dfrs carry: %s: %m; the node must see the directory of images", options.images);
-		return UNCLEAR;
+		return -1;
 	}
-	if (faccessat(directory, "lock", F_OK, 0))
+	if (faccessat(directory, "lock", F_OK, 0)) {
 		slurm_error("dfrs carry: %s/lock: %m; is the directory of images mounted?", options.images);
-	else
-		found = image_in(directory);
+	} else {
+		image = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		*clear = (image >= 0) || (errno == ENOENT);
+		if (!*clear)
+			slurm_error("dfrs carry: %s/%s: %m", options.images, name);
+	}
 	(void) close(directory);
+	return image;
+}
+
+static enum image find_image(void)
+{
+	bool clear;
+	int image = open_image(&clear);
+	enum image found;
+
+	if (image < 0)
+		return clear ? NO_IMAGE : UNCLEAR;
+	found = kind_of(image);
+	(void) close(image);
 	return found;
+}
+
+/* The image is kept, and holds the job at each start, until an administrator has decided. */
+static bool keep_used_image(void)
+{
+	bool clear;
+	int image = open_image(&clear);
+	bool good = (image >= 0) && !renameat(image, RESTORED_MARK, image, RESTORING_MARK);
+
+	if (!good)
+		slurm_error("dfrs carry: job %u: marking its image: %m", state.job);
+	if (image >= 0)
+		(void) close(image);
+	return good;
 }
 
 /* Whether the program is root's alone to change: the monitor is trusted by what it runs. */
@@ -498,7 +537,7 @@ static bool answer(int out, char byte)
 
 /*
  * Has dfrsd restore the image, and says what it says. When it has looked at what is restored, it says RESTORED, and
- * waits for init to take that over: then it lets it go on, and removes the image.
+ * waits for init to take that over: then it marks the image, and lets it go on.
  */
 static bool restore(int process, const struct order *order, int out)
 {
@@ -549,6 +588,8 @@ __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 	unblock_signals();
 	if (read(in, &order, sizeof(order)) != sizeof(order))
 		_exit(0);
+	if (order.keep_image)
+		_exit(answer(out, keep_used_image()) ? 0 : 1);
 	if ((process < 0) || (getppid() != monitor) || !inside(process, &order, mount_own))
 		_exit(answer(out, 0) ? 0 : 1);
 	if (order.root)
@@ -600,6 +641,8 @@ int slurm_spank_task_init_privileged(spank_t spank, int argc, char **argv)
 	if (!spank_remote(spank) || !read_options(argc, argv) || !is_ours(spank))
 		return 0;
 	state.ours = true;
+	/* Of the job from which it was submitted, if that was requeued: Slurm has not set this one's yet. */
+	(void) spank_unsetenv(spank, "SLURM_RESTART_COUNT");
 	state.image = find_image();
 	if (carrier_is_there()) {
 		helper = start_helper();
@@ -724,6 +767,17 @@ static uint32_t count_restarts(spank_t spank)
 	return (uint32_t) strtoul(text, NULL, 10);
 }
 
+/* Waits until the helper has kept the image. */
+static void hold_image(void)
+{
+	struct order order = { .keep_image = true };
+	char answer;
+
+	if (!state.on || (write(state.to_helper, &order, sizeof(order)) != sizeof(order)) ||
+	    (read(state.from_helper, &answer, 1) != 1))
+		slurm_error("dfrs carry: job %u: its image is removed soon", state.job);
+}
+
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
 	int report[2];
@@ -742,6 +796,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 	if ((state.image == USED_IMAGE) && (state.restored_by >= order.restarts)) {
 		slurm_error("dfrs carry: job %u: this start, after %u requeues, has gone on from its image already: "
 			    "slurmctld has forgotten that", state.job, order.restarts);
+		hold_image();
 		hold_job();
 	}
 	if (state.image == USED_IMAGE) {

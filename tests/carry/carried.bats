@@ -32,7 +32,8 @@ is_restored() { [ "$(nodes_of "$1")" = "$2" ] && [ "$(state "$1")" = RUNNING ] &
 
 @test "a job is carried twice, and knows nothing of it" {
 	local job
-	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	# Submitted by a job that was requeued.
+	job=$(submit_and_wait 'count 5' -w n1 --export=ALL,SLURM_RESTART_COUNT=3 -- "$counting")
 	carry "$job" n1 n2
 	wait_until 10 nothing_is_left n1
 	wait_until 10 prints "$job" 'count 40'
@@ -121,6 +122,9 @@ held_while() {
 
 @test "a job that may have an image is held where images are not mounted" { held_while lock; }
 
+# shellcheck disable=SC2317 # for wait_until
+says_that_it_may_have_gone_on() { in_cluster "$1" grep -q "job $2: the start after .* may have gone on" /var/log/slurm/slurmd.log; }
+
 @test "a start that slurmctld has forgotten is not made a second time" {
 	local job state=/var/lib/slurm/slurmctld
 	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
@@ -140,6 +144,12 @@ held_while() {
 	wait_until 20 nothing_is_left n2
 	[ "$(output "$job" | grep -c '^begin')" = 1 ]
 	in_cluster n3 test -e "$images/$job/ready"
+	# Nor is one that begins again.
+	controller scontrol release "$job"
+	controller scontrol update "jobid=$job" starttime=now
+	wait_until 30 says_that_it_may_have_gone_on n3 "$job"
+	wait_for_state "$job" SPECIAL_EXIT 30
+	[ "$(output "$job" | grep -c '^begin')" = 1 ]
 	in_cluster n3 dfrsd release --job "$job" --images $images --discard
 	[ -z "$(in_cluster n3 find $images -name "$job")" ]
 }

@@ -4,15 +4,16 @@
 //! criu sets both so that nothing changes while it dumps, and takes both back only where a dump
 //! fails, or in a restore (`--tcp-established`, criu 3.17 to 4.1). What goes on where it was dumped
 //! could not send then, and rules that stay would stop later connections between the same ports.
+//! They are iptables's, as the dump asks for those.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::process::Command;
 
 use nix::sys::socket::{getsockopt, setsockopt, sockopt::TcpRepair};
-use rustix::net::{getpeername, getsockname};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, getpeername, getsockname, sockopt::socket_domain};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::procfs;
@@ -20,7 +21,11 @@ use super::tree::JobTree;
 
 /// By which criu knows its own packets (`SOCCR_MARK`), as its rules have it.
 const MARK: &str = "0xc114";
-const PROGRAMS: [&str; 2] = ["/usr/sbin/iptables", "/usr/sbin/ip6tables"];
+/// What has the rules about connections of IPv4, and of IPv6.
+const PROGRAMS: [(&str, AddressFamily); 2] = [
+    ("/usr/sbin/iptables", AddressFamily::INET),
+    ("/usr/sbin/ip6tables", AddressFamily::INET6),
+];
 const REPAIR_ON: u32 = 1;
 const REPAIR_OFF: u32 = 0;
 
@@ -46,8 +51,13 @@ impl RepairedConnections {
                 if !seen.insert(link) {
                     continue;
                 }
-                let socket = descriptor(process, number)
-                    .map_err(|error| format!("process {process}, descriptor {name}: {error}"))?;
+                let socket = match descriptor(process, number) {
+                    // The job runs, and has closed it, or ended.
+                    Err(Errno::BADF | Errno::SRCH) => continue,
+                    other => other.map_err(|error| {
+                        format!("process {process}, descriptor {name}: {error}")
+                    })?,
+                };
                 // Sockets of other kinds have no such option.
                 if getsockopt(&socket, TcpRepair) == Ok(REPAIR_ON) {
                     sockets.push(socket);
@@ -63,12 +73,11 @@ impl RepairedConnections {
     ///
     /// If one is left; one line.
     pub fn open_packet_filter(&self) -> Result<(), String> {
-        let ports: BTreeSet<[u16; 2]> = self.0.iter().filter_map(ports).collect();
-        if ports.is_empty() {
-            return Ok(());
-        }
-        for program in PROGRAMS {
-            if Path::new(program).exists() {
+        for (program, family) in PROGRAMS {
+            let sockets = self.0.iter();
+            let sockets = sockets.filter(|socket| socket_domain(socket) == Ok(family));
+            let ports: BTreeSet<[u16; 2]> = sockets.filter_map(ports).collect();
+            if !ports.is_empty() {
                 remove_rules(program, &ports).map_err(|error| format!("{program}: {error}"))?;
             }
         }
@@ -88,15 +97,10 @@ impl RepairedConnections {
     }
 }
 
-fn descriptor(process: u32, number: i32) -> std::io::Result<OwnedFd> {
+fn descriptor(process: u32, number: ForeignRawFd) -> Result<OwnedFd, Errno> {
     let process = i32::try_from(process).ok().and_then(Pid::from_raw);
-    let process = process.ok_or(std::io::ErrorKind::InvalidInput)?;
-    let process = pidfd_open(process, PidfdFlags::empty())?;
-    Ok(pidfd_getfd(
-        process,
-        number as ForeignRawFd,
-        PidfdGetfdFlags::empty(),
-    )?)
+    let process = pidfd_open(process.ok_or(Errno::SRCH)?, PidfdFlags::empty())?;
+    pidfd_getfd(process, number, PidfdGetfdFlags::empty())
 }
 
 /// The lower port first.

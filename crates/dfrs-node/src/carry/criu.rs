@@ -284,6 +284,9 @@ fn command_line(
                     "--leave-stopped",
                     "--ghost-limit",
                     &ghost_limit,
+                    // Its default is a matter of how it was built (connections.rs).
+                    "--network-lock",
+                    "iptables",
                 ]
                 .map(OsString::from),
             );
@@ -393,7 +396,7 @@ mod tests {
             "nsenter --mount=/m --pid=/p -- /usr/sbin/criu dump --images-dir /images/7 \
              --action-script /usr/sbin/dfrsd \
              --no-default-config --manage-cgroups=ignore --file-locks --tcp-established \
-             --tree 301 --leave-stopped --ghost-limit 67108864 -v2 --log-file dump.log"
+             --tree 301 --leave-stopped --ghost-limit 67108864 --network-lock iptables -v2 --log-file dump.log"
         );
         assert_eq!(
             line(Deed::Restore { root_pid: 301 }),

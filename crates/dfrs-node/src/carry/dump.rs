@@ -66,7 +66,9 @@ pub fn dump(
         let reasons = inspection.reasons();
         return Err(named(format!("it cannot be carried: {reasons}")).into());
     }
-    images.check_room(inspection.image_bytes()).map_err(named)?;
+    images
+        .check_room(tree.job, inspection.image_bytes())
+        .map_err(named)?;
     let image = images.begin(tree.job, tree.restarts)?;
     let stopped = stopped_processes(tree)?;
     tree.monitor
@@ -125,7 +127,10 @@ pub fn dump(
 pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), String> {
     wait_for_criu(tree)?;
     let connections = RepairedConnections::of(tree)?;
-    connections.open_packet_filter()?;
+    if let Err(error) = connections.open_packet_filter() {
+        let job = log::job(tree.job);
+        log::line(format_args!("{job}: its own connections may hang: {error}"));
+    }
     connections.end_repair()?;
     for process in stopped_processes(tree)?.difference(stopped_before) {
         signals::resume(*process).map_err(|error| format!("process {process}: {error}"))?;

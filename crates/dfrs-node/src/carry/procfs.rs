@@ -131,9 +131,15 @@ impl ProcessStatus {
         self.numbers("NSpid").last().copied()
     }
 
-    /// Whether another process traces it, as criu does.
+    /// Whether a process of root's traces it, as criu does. One of its user's may, too.
     pub fn is_traced(&self) -> bool {
-        self.field("TracerPid") != "0"
+        let tracer = self
+            .numbers("TracerPid")
+            .first()
+            .copied()
+            .filter(|tracer| *tracer != 0);
+        let tracer = tracer.and_then(ProcessStatus::read);
+        tracer.is_some_and(|tracer| tracer.numbers("Uid").first() == Some(&0))
     }
 
     /// Its state's character, as `R`, `S`, `D`, `T` or `Z`.

@@ -5,8 +5,8 @@ use std::os::fd::AsFd;
 
 use rustix::process::{Pid, Signal, kill_process, pidfd_send_signal};
 
-/// To the monitor: a dump begins. The next SIGTERM is Slurm's, which requeues the job, and ends it
-/// at once. `SIGRTMAX - 3`, as `carrier/carrier.c` has it.
+/// To the monitor: a dump begins. The next SIGTERM with a SIGCONT before it is Slurm's, which
+/// requeues the job, and ends it at once. `SIGRTMAX - 3`, as `carrier/carrier.c` has it.
 pub const HOLD: i32 = 61;
 /// To the monitor: the job goes on here. `SIGRTMAX - 4`.
 pub const RELEASE: i32 = 60;

@@ -101,7 +101,29 @@ impl CarryWorker for CarryThreads {
     }
 }
 
+/// What a dump of before has left of a job may be stopped.
+fn stopped(text: String) -> CarryFailure {
+    CarryFailure {
+        text,
+        is_stopped: true,
+    }
+}
+
 impl ImageSettings {
+    /// Whether the image of this run is there. What a dump has left that was cut off goes on.
+    fn is_dumped(&self, tree: &JobTree) -> Result<bool, String> {
+        let images = Images::open(&self.directory, self.quota_bytes)?;
+        images.confirm_restored(tree.job, tree.restarts)?;
+        let image = images.ready(tree.job)?;
+        if image.is_some_and(|image| image.manifest().restarts == tree.restarts) {
+            return Ok(true);
+        }
+        if images.has_remains(tree.job)? {
+            release(tree, &images)?;
+        }
+        Ok(false)
+    }
+
     fn perform(&self, (job, task): CarryRequest) -> Result<(), CarryFailure> {
         let policy = SitePolicy::new(&[], &[]);
         let find = || JobTree::find(job);
@@ -117,16 +139,11 @@ impl ImageSettings {
                 }
             }
             CarryTask::Dump => {
-                let (tree, images) = (find()?, images()?);
-                if let Some(image) = images.ready(job)?
-                    && image.manifest().restarts == tree.restarts
-                {
+                let tree = find()?;
+                if self.is_dumped(&tree).map_err(stopped)? {
                     return Ok(());
                 }
-                if images.path(job).exists() {
-                    release(&tree, &images)?;
-                }
-                let criu = Criu::new(&self.criu)?;
+                let (images, criu) = (images()?, Criu::new(&self.criu)?);
                 dump(&tree, &images, &criu, &policy, &self.node).map(|_| ())
             }
             CarryTask::Release => Ok(release_job(job, &images()?)?),

@@ -92,7 +92,7 @@ impl Reconciler {
         if job.inspections == 0 {
             // It may have gone on from an image, which is then removed, even if the job is over.
             let due = now.monotonic + KEPT_AFTER_RESTORE;
-            self.restored_images.entry(job.id).or_insert(due);
+            self.restored_images.insert(job.id, due);
         }
         if !job.is_inspected && !job.has_failed_image && job.image_due <= now.monotonic {
             self.request_carry(job, CarryTask::Inspect);

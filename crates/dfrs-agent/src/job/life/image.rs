@@ -62,7 +62,7 @@ impl Life {
         }
     }
 
-    /// Its node says that its processes run there, and removes what image there is.
+    /// Its node says that its processes run there: the job has gone on from what image there is.
     pub fn note_runs(&mut self) {
         if self.is_running() {
             self.image = LifeImage::None;

@@ -4,7 +4,7 @@
 //! image is never restored a second time, and a start that slurmctld has forgotten is seen by the
 //! next one, which has the same count (`carrier/spank_dfrs_carry.c` reads both files, too).
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -60,7 +60,8 @@ pub(super) fn end(image: &Path) -> io::Result<()> {
 
 /// How long ago the image in a directory was surely restored; none if it was not.
 pub(super) fn age(image: &Path) -> Option<Duration> {
-    let written = fs::symlink_metadata(image.join(RESTORED)).ok()?.modified();
+    let mark = File::open(image.join(RESTORED)).ok()?;
+    let written = mark.metadata().ok()?.modified();
     // Another node's clock may be ahead.
     let age = SystemTime::now().duration_since(written.ok()?);
     Some(age.unwrap_or_default())

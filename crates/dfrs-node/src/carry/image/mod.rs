@@ -110,18 +110,21 @@ impl Images {
         self.directory.join(job.to_string())
     }
 
-    /// Refuses an image that would be larger than what is free, or than the quota leaves, when images
-    /// that were restored before are removed.
+    /// Refuses an image of the job that would be larger than what is free, or than the quota leaves,
+    /// when images that were restored before are removed: its own, too, as it runs.
     ///
     /// # Errors
     ///
     /// How much is missing; one line.
-    pub fn check_room(&self, bytes: u64) -> Result<(), String> {
+    pub fn check_room(&self, job: u32, bytes: u64) -> Result<(), String> {
         let check = |least_age| {
             self.remove_old(least_age);
             room::check(&self.directory, self.quota_bytes, bytes)
         };
-        check(KEPT_AFTER_RESTORE).or_else(|_| check(KEPT_WITHOUT_ROOM))
+        check(KEPT_AFTER_RESTORE).or_else(|_| {
+            self.remove_restored_before(job, Duration::ZERO)?;
+            check(KEPT_WITHOUT_ROOM)
+        })
     }
 
     /// Begins an image of the job's run after so many requeues. What a dump left that was cut off is
@@ -234,6 +237,18 @@ impl Images {
         remove(&path)
     }
 
+    /// Whether a dump of the job was cut off, or its image is complete, and it has not gone on from
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be seen; one line.
+    pub fn has_remains(&self, job: u32) -> Result<bool, String> {
+        let path = self.path(job);
+        let mark = mark::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(mark.is_none() && is_there(&path)?)
+    }
+
     /// The job's run after so many requeues is here: it has gone on from the image that it was to
     /// restore.
     ///
@@ -267,17 +282,20 @@ impl Images {
         self.remove_restored_before(job, KEPT_AFTER_RESTORE)
     }
 
+    /// And its mark, if that is a day old.
     fn remove_restored_before(&self, job: u32, least_age: Duration) -> Result<(), String> {
         let path = self.path(job);
-        let is_old = || mark::age(&path).is_some_and(|age| age >= least_age);
-        if !is_old() {
+        let old = || mark::age(&path).filter(|age| *age >= least_age);
+        if old().is_none() {
             return Ok(());
         }
         let _lock = self.lock(job)?;
         check_directory(&path)?;
-        match is_old() {
-            true => remove_but_marks(&path).map_err(|error| format!("{}: {error}", path.display())),
-            false => Ok(()),
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        match old() {
+            Some(age) if age >= MARK_KEPT => remove(&path),
+            Some(_) => remove_but_marks(&path).map_err(failed),
+            None => Ok(()),
         }
     }
 
@@ -290,10 +308,7 @@ impl Images {
         let jobs = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         for job in jobs {
             // What cannot be removed is counted.
-            let _ = match mark::age(&self.path(job)) {
-                Some(age) if age >= MARK_KEPT => self.remove(job),
-                _ => self.remove_restored_before(job, least_age),
-            };
+            let _ = self.remove_restored_before(job, least_age);
         }
     }
 
@@ -314,7 +329,14 @@ impl Images {
             l_pid: 0,
         };
         match fcntl(&file, FcntlArg::F_OFD_SETLK(&byte)) {
-            Ok(_) => Ok(file),
+            Ok(_) => {
+                // A client of NFS goes by names that it has looked up before, for a minute, unless
+                // the directory with them is opened.
+                for directory in [self.directory.clone(), self.path(job)] {
+                    let _ = File::open(directory);
+                }
+                Ok(file)
+            }
             Err(Errno::EAGAIN | Errno::EACCES) => {
                 Err(named("another dump or restore of it is under way"))
             }

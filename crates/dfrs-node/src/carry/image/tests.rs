@@ -81,7 +81,7 @@ fn restored_image_is_none_and_goes_with_the_next() {
     images.confirm_restored(7, 3).unwrap();
     // It stays for a while.
     images.remove_restored(7).unwrap();
-    images.check_room(u64::MAX).unwrap_err();
+    images.check_room(8, u64::MAX).unwrap_err();
     assert!(path.join("pages-1.img").exists());
     let restored_before = |age| {
         let mark = File::options().write(true).open(path.join("restored"));
@@ -90,12 +90,19 @@ fn restored_image_is_none_and_goes_with_the_next() {
     };
     let names = || fs::read_dir(&path).unwrap().count();
     restored_before(KEPT_WITHOUT_ROOM);
-    images.check_room(0).unwrap();
+    images.check_room(8, 0).unwrap();
     assert!(names() > 1);
-    images.check_room(u64::MAX).unwrap_err();
+    images.check_room(8, u64::MAX).unwrap_err();
     assert_eq!((names(), path.join("restored").exists()), (1, true));
+    drop(images.begin(7, 3).unwrap());
+    sealed(&images);
+    let image = images.ready(7).unwrap().unwrap();
+    image.begin_restored(3).unwrap();
+    image.end_restored().unwrap();
+    images.check_room(7, u64::MAX).unwrap_err();
+    assert_eq!(names(), 1, "it runs, and needs the room itself");
     restored_before(MARK_KEPT);
-    images.check_room(0).unwrap();
+    images.check_room(8, 0).unwrap();
     assert!(!path.exists());
     drop(images.begin(7, 3).unwrap());
 }
