@@ -39,6 +39,8 @@ cores() {
 	awk -v before="$before" -v after="$(node_job n1 "$1" cpu_seconds)" 'BEGIN { print (after - before) / 10 }'
 }
 
+is_not_measured() { [ "$(node_job "$1" "$2" need 2>/dev/null || echo none)" = none ]; }
+
 # One test, of jobs on n1 and on n2: both have to live on little for a minute first.
 @test "job that uses little of its CPUs leaves more than half to another until it needs more, and is measured again when it was paused" {
 	needs_answers "no job is measured"
@@ -77,5 +79,5 @@ cores() {
 	reconfigured
 	for job in "$works" "$sleeps"; do wait_until 10 has_share n1 "$job" 0.49 0.51; done
 	wait_until 10 has_share n2 "$beside" 0.49 0.51
-	[ "$(node_job n2 "$beside" need 2>/dev/null || echo none)" = none ]
+	wait_until 10 is_not_measured n2 "$beside"
 }
