@@ -3,7 +3,7 @@
 //!
 //! An image is the directory `IMAGES/JOB`, root's, mode 0700: criu's files, `manifest.json`, and
 //! last of all `ready`, one line `ROOT_PID UID RESTARTS`. Only with `ready` it is an image; from
-//! then on it is the job, until a start has restored it, which a [mark](mark) says. It stays for a
+//! then on it is the job, until a start has restored it, which a [mark] says. It stays for a
 //! while: slurmctld may forget that start. Of the file `IMAGES/lock`, which is made when a site sets
 //! the directory up, and which is missing where it is not mounted, the byte JOB is locked in a dump
 //! or a restore of a job.
