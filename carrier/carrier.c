@@ -8,10 +8,10 @@
  *   dfrs-carrier init ROOT_PID FD		collects all that ends, writes to FD how ROOT_PID (reap) ended
  *   dfrs-carrier reap SCRIPT_PID		session leader, subreaper and parent of the script
  *
- * RESTARTS, how often the job had been requeued, is for dfrsd to read there. The first two are new on each node; reap
- * is dumped and restored with the script. Signals of slurmstepd go from one
- * to the next, and each ends as the next one did. What is sent to init or reap themselves, as to a process group or
- * by the job's own processes, is not for the script: only queued signals are passed on.
+ * RESTARTS, how often the job had been requeued, is there for dfrsd to read. The first two are new on each node; reap
+ * is dumped and restored with the script. Signals of slurmstepd go from one to the next, and each ends as the next one
+ * did. What is sent to init or reap themselves, as to a process group or by the job's own processes, is not for the
+ * script: only queued signals are passed on.
  *
  * Root, but not slurmstepd on a user's behalf, sends the monitor two more: HOLD, a dump begins, after which SIGTERM,
  * if SIGCONT came before it, means that Slurm takes the job from this node, and the rest waits; and RELEASE, the job
