@@ -10,7 +10,7 @@ echo "slept"
 timeout 4 sleep 100
 echo "timeout ended with $?"
 # A pipe without a name: one with a name keeps a job where it is.
-exec 3<> <(:)
+exec 3< <(exec sleep 100)
 read -r -t 4 -u 3 _
 echo "read ended with $(($? > 128))"
 sleep 3 &

@@ -85,6 +85,9 @@ fn plain_range(range: &str) -> String {
     format!("{}-{}", plain(start), plain(end))
 }
 
+/// What criu restores as one end only: a read from it would see the end of the pipe.
+const BOTH_ENDS: &str = "both ends of a pipe by one descriptor";
+
 /// What a link of a process leads to; none if it is gone.
 fn linked(process: u32, name: &str, how: How, mounts: &Mounts) -> Result<Option<Use>, String> {
     let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
@@ -120,7 +123,10 @@ fn linked(process: u32, name: &str, how: How, mounts: &Mounts) -> Result<Option<
     } else if let Some(inode) = inode(&target, "socket") {
         Thing::Socket(inode)
     } else if let Some(inode) = inode(&target, "pipe") {
-        Thing::Pipe(inode)
+        match is_both_ends(&link) {
+            true => Thing::Other(BOTH_ENDS.to_owned()),
+            false => Thing::Pipe(inode),
+        }
     } else if target == "anon_inode:inotify" {
         let watches = procfs::text(process, &name.replacen("fd/", "fdinfo/", 1));
         Thing::Inotify {
@@ -130,6 +136,11 @@ fn linked(process: u32, name: &str, how: How, mounts: &Mounts) -> Result<Option<
         Thing::Other(target)
     };
     Ok(Some(Use { how, what }))
+}
+
+/// Whether a descriptor is for reading and for writing: the permissions of its link say so.
+fn is_both_ends(link: &Path) -> bool {
+    fs::symlink_metadata(link).is_ok_and(|found| found.mode() & 0o600 == 0o600)
 }
 
 /// Whether what a link leads to is on a file system that answers: opened for nothing it is not asked.
@@ -250,6 +261,23 @@ mod tests {
             Thing::File(file) => Some(file),
             _ => None,
         })
+    }
+
+    #[test]
+    fn pipe_that_is_open_for_both_differs_from_its_ends() {
+        let (one, _other) = io::pipe().unwrap();
+        let path = format!("/proc/self/fd/{}", one.as_raw_fd());
+        let both = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .unwrap();
+        let link = |file: i32| std::path::PathBuf::from(format!("/proc/self/fd/{file}"));
+        assert!(!is_both_ends(&link(one.as_raw_fd())));
+        assert!(is_both_ends(&link(both.as_raw_fd())));
+        let uses = own_uses();
+        let is_both = |used: &Use| used.what == Thing::Other(BOTH_ENDS.to_owned());
+        assert!(uses.iter().any(is_both));
     }
 
     #[test]
