@@ -17,6 +17,8 @@
  * if SIGCONT came before it, means that Slurm takes the job from this node, and the rest waits; and RELEASE, the job
  * goes on here.
  *
+ * The plugin's helper, the monitor's other child, fails if a restore fails: what was killed then is held, not failed.
+ *
  * Any process of the user may send signals, and queue them with any sender's name (rt_sigqueueinfo): only what the
  * kernel itself has named (SI_USER) counts as root's, and a byte in the socket between both as the monitor's. None may
  * look into them: monitor and init are not dumpable, which mode 0711 of the program makes so from their first moment.
@@ -60,6 +62,9 @@ static int status;
 static int report = -1;
 /* When init itself got a signal from outside, in ms. */
 static long long got_from_outside[_NSIG];
+/* The monitor's other child, the plugin's helper: whether it has ended, and well. */
+static bool helper_ended;
+static bool helper_failed;
 /* The monitor's: a dump has begun; what came since then. */
 static bool held;
 static bool continued;
@@ -101,6 +106,27 @@ static void end_rest(void)
 	}
 }
 
+static void note_helper(int how)
+{
+	helper_ended = true;
+	helper_failed = !WIFEXITED(how) || WEXITSTATUS(how);
+}
+
+/* Whether what was to be restored was killed because that failed, if too late for init to end with EXIT_HELD. */
+static bool is_cut_off(void)
+{
+	int how;
+	pid_t pid = 0;
+
+	if (!WIFSIGNALED(status) || (WTERMSIG(status) != SIGKILL))
+		return false;
+	while (!helper_ended && (((pid = waitpid(-1, &how, 0)) > 0) || (errno == EINTR))) {
+		if (pid > 0)
+			note_helper(how);
+	}
+	return helper_failed;
+}
+
 /* The next process has ended: so do we, but for a monitor that holds the job. */
 static void follow(void)
 {
@@ -113,6 +139,8 @@ static void follow(void)
 	case MONITOR:
 		if (read(report, &reported, sizeof(reported)) == sizeof(reported))
 			status = reported;
+		if (is_cut_off())
+			status = EXIT_HELD << 8;
 		if (held)
 			return;
 		break;
@@ -129,6 +157,8 @@ static void collect(void)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
+		if ((role == MONITOR) && (pid != child))
+			note_helper(how);
 		if (ended || (pid != child))
 			continue;
 		ended = true;

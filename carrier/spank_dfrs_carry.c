@@ -552,6 +552,7 @@ static bool restore(int process, const struct order *order, int out)
 	take_cpus_of(monitor);
 	if (pipe2(output, O_CLOEXEC)) {
 		slurm_error("dfrs carry: pipe: %m");
+		(void) answer(out, 0);
 		return false;
 	}
 	pid = fork();
@@ -572,7 +573,9 @@ static bool restore(int process, const struct order *order, int out)
 	if (status)
 		slurm_error("dfrs carry: job %u: its image in %s was not restored (status %d); see slurmd's log",
 			    state.job, options.images, status);
-	return answered;
+	if (!answered)
+		(void) answer(out, 0);
+	return !status;
 }
 
 /* Waits for its order, does what root must, and answers with a byte: 1 if all went well. */
@@ -593,7 +596,7 @@ __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 	if ((process < 0) || (getppid() != monitor) || !inside(process, &order, mount_own))
 		_exit(answer(out, 0) ? 0 : 1);
 	if (order.root)
-		_exit((restore(process, &order, out) || answer(out, 0)) ? 0 : 1);
+		_exit(restore(process, &order, out) ? 0 : 1);
 	_exit(answer(out, 1) ? 0 : 1);
 }
 

@@ -144,7 +144,8 @@ says_that_it_may_have_gone_on() { in_cluster "$1" grep -q "job $2: the start aft
 	wait_until 20 nothing_is_left n2
 	[ "$(output "$job" | grep -c '^begin')" = 1 ]
 	in_cluster n3 test -e "$images/$job/ready"
-	# Nor is one that begins again.
+	# Nor is one that begins again; not within the second in which it ended on that node (requeue_now).
+	sleep 2
 	controller scontrol release "$job"
 	controller scontrol update "jobid=$job" starttime=now
 	wait_until 30 says_that_it_may_have_gone_on n3 "$job"

@@ -37,6 +37,8 @@ is_held() {
 
 # again JOB: it is restored, and ends as it should.
 again() {
+	# Not within the second in which it ended on that node (requeue_now).
+	sleep 2
 	controller scontrol update "jobid=$1" reqnodelist=n2 starttime=now
 	controller scontrol release "$1"
 	wait_for_state "$1" RUNNING 30
