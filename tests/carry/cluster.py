@@ -184,6 +184,11 @@ class Cluster:
         if done.returncode != 0:
             raise CarryError("start", last_line(done))
 
+    def resume_nodes(self):
+        """Takes back that slurmctld has drained nodes where it had forgotten starts ("Duplicate jobid")."""
+        script = 'for node in $(sinfo -hN -t drain -o %N | sort -u); do scontrol update "nodename=$node" state=resume; done'
+        self.attempt("controller", "bash", "-c", script)
+
     def wait_running(self, number):
         script = 'for try in $(seq 800); do case $(squeue -h -j "$0" -o %T) in RUNNING) exit ;; esac; sleep 0.1; done; exit 1'
         done = self.attempt("controller", "bash", "-c", script, str(number))

@@ -129,6 +129,7 @@ class Settling:
             self.wrong.append("it waits without an image: it would begin again")
         elif job.priority != 0:
             # Its start was forgotten, and is made again.
+            self.cluster.resume_nodes()
             self.start(number)
             return
         else:
@@ -166,6 +167,7 @@ class Kills:
         """One carry with a fault: what was wrong, and the ways of the job."""
         rng = random.Random(f"{self.seed} {index}")
         try:
+            self.cluster.resume_nodes()
             number, directory = self.submit(program, f"{program.name}.kill{index}", rng)
             time.sleep(faults.STATE_SECONDS if fault.alone else rng.uniform(0.2, 6))
             source = self.cluster.job(number).node

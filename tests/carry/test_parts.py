@@ -159,6 +159,9 @@ class Places(types.SimpleNamespace):
     def has_image(self, _number):
         return self.image
 
+    def resume_nodes(self):
+        pass
+
     def may_have_gone_on(self, _number):
         return self.gone_on
 
