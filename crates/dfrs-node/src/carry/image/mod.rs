@@ -143,7 +143,7 @@ impl Images {
         }
         check_directory(&path)?;
         refuse_later(&path, restarts)?;
-        if path.join(READY).exists() && mark::read(&path).map_err(failed)?.is_none() {
+        if path.join(READY).exists() && mark_of(&path)?.is_none() {
             return Err(format!(
                 "{}: there is an image already; `dfrsd release` removes it where the job still runs",
                 path.display()
@@ -176,7 +176,7 @@ impl Images {
             return Ok(None);
         }
         check_directory(&path)?;
-        match mark::read(&path).map_err(|error| named(error.to_string()))? {
+        match mark_of(&path)? {
             None => {}
             Some(RestoreMark { is_sure: true, .. }) => return Ok(None),
             Some(RestoreMark { restarts, .. }) => {
@@ -245,8 +245,7 @@ impl Images {
     /// If that cannot be seen; one line.
     pub fn has_remains(&self, job: u32) -> Result<bool, String> {
         let path = self.path(job);
-        let mark = mark::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(mark.is_none() && is_there(&path)?)
+        Ok(mark_of(&path)?.is_none() && is_there(&path)?)
     }
 
     /// The job's run after so many requeues is here: it has gone on from the image that it was to
@@ -262,12 +261,12 @@ impl Images {
             restarts,
             is_sure: false,
         };
-        if mark::read(&path).map_err(failed)? != Some(own) {
+        if mark_of(&path)? != Some(own) {
             return Ok(());
         }
         // Held while it is restored.
         let _lock = self.lock(job)?;
-        match mark::read(&path).map_err(failed)? == Some(own) {
+        match mark_of(&path)? == Some(own) {
             true => mark::end(&path).map_err(failed),
             false => Ok(()),
         }
@@ -461,10 +460,13 @@ fn is_there(path: &Path) -> Result<bool, String> {
     }
 }
 
+fn mark_of(path: &Path) -> Result<Option<RestoreMark>, String> {
+    mark::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// Refuses what is in a directory if it is of later than the job's run after so many requeues.
 fn refuse_later(path: &Path, restarts: u32) -> Result<(), String> {
-    let failed = |error: io::Error| format!("{}: {error}", path.display());
-    let restored = mark::read(path).map_err(failed)?.map(|mark| mark.restarts);
+    let restored = mark_of(path)?.map(|mark| mark.restarts);
     // One that cannot be read is none that could be restored.
     let made = fs::read_to_string(path.join(READY)).ok();
     let made = made.and_then(|line| line.split_whitespace().last()?.parse().ok());
