@@ -2,11 +2,13 @@
 """The mini-Slurm of this run: commands in its containers, jobs, and the carry of one by hand."""
 
 import dataclasses
+import pathlib
 import re
 import subprocess
 import time
 
 USER = "alice"
+COMMAND = pathlib.Path(__file__).resolve().parents[2] / "docker" / "command"
 # Where the zoo and what its programs write lies: the same for all nodes.
 SHARED = "/home/alice/zoo"
 PLUGSTACK = "/etc/slurm/plugstack.conf"
@@ -69,6 +71,7 @@ class Cluster:
     """The containers of one Compose project."""
 
     def __init__(self, project):
+        self.project = project
         self.containers = self._containers(project)
         if "controller" not in self.containers:
             raise ValueError(f"the cluster '{project}' is not up; start it without --no-build and --keep")
@@ -84,12 +87,13 @@ class Cluster:
                                  form], check=True, capture_output=True, text=True).stdout
         return dict(line.split() for line in listed.splitlines())
 
-    def command(self, place, *words, user=None, cwd=None, stdin=False):
-        """The words of a docker exec in that container."""
-        options = (["-u", user] if user else []) + (["-w", cwd] if cwd else []) + (["-i"] if stdin else [])
-        return ["docker", "exec", *options, self.containers[place], *words]
+    def command(self, place, *words, user="root", cwd=None):
+        """The words that run it in that container, without standard input."""
+        if cwd:
+            words = ("sh", "-c", 'cd "$0" && exec "$@"', cwd, *words)
+        return [str(COMMAND), self.project, place, user, *words]
 
-    def attempt(self, place, *words, user=None, cwd=None, seconds=STEP_SECONDS):
+    def attempt(self, place, *words, user="root", cwd=None, seconds=STEP_SECONDS):
         """Runs it; what came of it, whatever the exit status. One that takes too long has status 124."""
         words = ("timeout", "--kill-after=5", str(seconds), *words)
         return subprocess.run(self.command(place, *words, user=user, cwd=cwd), capture_output=True, text=True,
@@ -163,6 +167,10 @@ class Cluster:
     def _is_true(self, condition, number):
         return self.attempt(self.nodes[0], "sh", "-c", condition, f"{self.images}/{number}").returncode == 0
 
+    def discard(self, node, number):
+        """Frees the disk of a job that is over, as the daemon does when its time has come."""
+        self.attempt(node, "dfrsd", "release", "--job", str(number), "--images", self.images, "--discard")
+
     def image_megabytes(self, number):
         listed = self.attempt(self.nodes[0], "du", "-sk", f"{self.images}/{number}").stdout.split()
         return int(listed[0]) / 1024 if listed else 0.0
@@ -185,8 +193,9 @@ class Cluster:
             raise CarryError("start", last_line(done))
 
     def resume_nodes(self):
-        """Takes back that slurmctld has drained nodes where it had forgotten starts ("Duplicate jobid")."""
-        script = 'for node in $(sinfo -hN -t drain -o %N | sort -u); do scontrol update "nodename=$node" state=resume; done'
+        """Takes back that slurmctld has drained nodes where it had forgotten starts ("Duplicate jobid"), or that it has
+        set nodes down that were lost."""
+        script = 'for node in $(sinfo -hN -t drain,down -o %N | sort -u); do scontrol update "nodename=$node" state=resume; done'
         self.attempt("controller", "bash", "-c", script)
 
     def wait_running(self, number):
@@ -218,7 +227,8 @@ class Cluster:
 
     def processes(self, number):
         """Those of the job's cgroups, as (node, PID, name)."""
-        script = 'for p in /proc/[0-9]*; do grep -qs "job_$0/" "$p/cgroup" && echo "${p#/proc/} $(cat "$p/comm")"; done; true'
+        script = 'cd /proc && for p in $(grep -ls "job_$0/" [0-9]*/cgroup); do ' \
+                 'p=${p%/cgroup}; read -r name <"$p/comm" && echo "$p $name"; done 2>/dev/null; true'
         found = []
         for node in self.nodes:
             for line in self.attempt(node, "bash", "-c", script, str(number)).stdout.splitlines():

@@ -5,6 +5,8 @@ import dataclasses
 import time
 import typing
 
+import cluster as clusters
+
 # slurmctld writes its state so many seconds after a change at the latest. What it has not written when it is killed,
 # it never did: a job that was requeued runs on its old node again, for it. That is no matter of carrying.
 STATE_SECONDS = 7
@@ -46,6 +48,24 @@ with open(path, "r+b") as file:
 """
 
 
+# What a node that loses its power loses, and its start after that.
+LOSE = r"""
+import os, signal, subprocess, sys, time
+NAMES = {"slurmd", "slurmstepd", "dfrsd", "criu", "dfrs-carrier"}
+for _ in range(3):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/comm") as file:
+                name = file.read().strip()
+            if name in NAMES or os.stat(f"/proc/{pid}").st_uid == int(sys.argv[1]):
+                os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            continue
+time.sleep(float(sys.argv[2]))
+sys.exit(subprocess.run(["/usr/sbin/slurmd", "-b", "-N", os.uname().nodename]).returncode)
+"""
+
+
 @dataclasses.dataclass(frozen=True)
 class Carry:
     """The carry that a fault meets."""
@@ -61,9 +81,10 @@ class Carry:
 class Fault:
     """`act` runs beside the carry's step (dump, requeue or start); or before it, if `first`.
 
-    `ends` are the ways in which a job may come out of it (kills.py): any, if there are none. Of one that is `alone`,
-    no other carry is there meanwhile, as it is every job's fault.
-    `mend` undoes it, before the job's fate is settled further."""
+    `ends` are the ways in which a job may come out of it (kills.py): any, if there are none.
+    `mend` undoes it, before the job's fate is settled further.
+    `shared` is the part of a carry (controller, source or target) all of whose jobs it meets: only such carries are there
+    meanwhile. Else it meets one job."""
 
     name: str
     step: str
@@ -71,7 +92,11 @@ class Fault:
     first: bool = False
     ends: tuple = ()
     mend: typing.Callable = None
-    alone: bool = False
+    shared: str = ""
+
+    def met_by(self, carry):
+        """Equal for carries that one act meets."""
+        return getattr(carry, self.shared, self.shared) if self.shared else carry.number
 
 
 def kill_program(name, place):
@@ -91,6 +116,17 @@ def end_daemon(name, place, how="kill", within=1.5):
         carry.cluster.attempt(node, "/opt/cluster/service", name, how)
         time.sleep(carry.rng.uniform(0.5, 6))
         return carry.cluster.attempt(node, "/opt/cluster/service", name, "start").returncode == 0
+    return act
+
+
+def lose_node(place):
+    """The node stops at once, and is there again some seconds later."""
+    def act(carry):
+        node = getattr(carry, place)
+        user = carry.cluster.run(node, "id", "-u", clusters.USER).strip()
+        time.sleep(carry.rng.uniform(0, 2))
+        pause = f"{carry.rng.uniform(1, 6):.3f}"
+        return carry.cluster.attempt(node, "python3", "-c", LOSE, user, pause).returncode == 0
     return act
 
 
@@ -122,16 +158,18 @@ FAULTS = [
     Fault("criu killed in the dump", "dump", kill_program("criu", "source")),
     Fault("dfrsd killed in the dump", "dump", kill_program("dfrsd", "source")),
     Fault("image directory full", "dump", fill, first=True, ends=("in place",), mend=unfill),
-    Fault("slurmd killed in the dump", "dump", end_daemon("slurmd", "source"), alone=True),
-    Fault("slurmd killed at the requeue", "requeue", end_daemon("slurmd", "source"), alone=True),
-    Fault("slurmctld killed in the dump", "dump", end_daemon("slurmctld", "controller", within=0.2), alone=True),
-    Fault("slurmctld stopped at the requeue", "requeue", end_daemon("slurmctld", "controller", "stop"), alone=True),
-    Fault("slurmctld stopped at the start", "start", end_daemon("slurmctld", "controller", "stop"), alone=True),
+    Fault("slurmd killed in the dump", "dump", end_daemon("slurmd", "source"), shared="source"),
+    Fault("slurmd killed at the requeue", "requeue", end_daemon("slurmd", "source"), shared="source"),
+    Fault("slurmctld killed in the dump", "dump", end_daemon("slurmctld", "controller", within=0.2), shared="controller"),
+    Fault("slurmctld stopped at the requeue", "requeue", end_daemon("slurmctld", "controller", "stop"), shared="controller"),
+    Fault("slurmctld stopped at the start", "start", end_daemon("slurmctld", "controller", "stop"), shared="controller"),
     # It may forget the start, and then makes it again.
-    Fault("slurmctld killed at the start", "start", end_daemon("slurmctld", "controller", within=3), alone=True),
-    Fault("slurmd killed at the start", "start", end_daemon("slurmd", "target"), alone=True),
+    Fault("slurmctld killed at the start", "start", end_daemon("slurmctld", "controller", within=3), shared="controller"),
+    Fault("slurmd killed at the start", "start", end_daemon("slurmd", "target"), shared="target"),
     Fault("criu killed in the restore", "start", kill_program("criu", "target")),
     Fault("dfrsd killed in the restore", "start", kill_program("dfrsd", "target")),
+    Fault("node lost at the requeue", "requeue", lose_node("source"), shared="source"),
+    Fault("node lost at the start", "start", lose_node("target"), shared="target"),
     Fault("image damaged", "requeue", flip, first=True, ends=("held",), mend=flip),
     Fault("cancelled in the dump", "dump", cancel, ends=("cancelled",)),
     Fault("cancelled at the requeue", "requeue", cancel, ends=("cancelled",)),

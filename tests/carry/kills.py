@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kills.py [--project NAME] [--count N] [--seed N] [--at-once N] [--fault WORD]
 
-Carries jobs of the zoo, a fault in each carry at a random moment. Then the job may go on in place, go on elsewhere,
-wait with its image, be held with its image, or be cancelled as it was asked for; what waits is started again, as an
-operator would. It must never run twice at once, begin again, or be lost, and its output must be that of an undisturbed
-run. Prints a line for each carry and how often a fault ended in which way."""
+Carries jobs of the zoo, a fault in each carry at a random moment; of a fault that meets all jobs, as slurmctld's end,
+so many carries at once are met. Then the job may go on in place, go on elsewhere, wait with its image, be held with its
+image, or be cancelled as it was asked for; what waits is started again, as an operator would. It must never run twice
+at once, begin again, or be lost, and its output must be that of an undisturbed run. Prints a line for each carry and
+how often a fault ended in which way."""
 
 import argparse
 import collections
 import concurrent.futures
-import itertools
+import dataclasses
 import os
 import random
 import sys
-import threading
 import time
 
 import cluster as clusters
@@ -23,127 +23,31 @@ import copies
 import faults
 import programs
 import zoo
+from settling import GONE_ON, Settling
 
 # A failed dump cuts timed waits of the job that goes on in place short, which these programs bear.
 PROGRAMS = ("state", "sqlite", "pool", "locks", "heredoc", "static", "mapped", "pipeline")
-# A job that runs, does not compute and has its image for so long is not being restored: it waits for a requeue.
-IMAGE_SECONDS = 12
-# An operator's pause. Slurm fails a job with "Job credential revoked" that ended on a node in the same second.
-RELEASE_SECONDS = 3
-# A job that runs and was not seen computing for so long stands still.
-STILL_SECONDS = 6
-SETTLE_SECONDS = 240
-# A way of a job whose start was forgotten, or whose restore was cut off.
-GONE_ON = "held, as it has gone on from its image, or may have"
+# A way of a job that was over, or its carry had failed, before the fault came.
+MISSED = "missed"
 
 
-class Settling:
-    """What an operator does with a job after a failed carry, until it is over; `ways` are the states that it went through."""
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One carry that is to be made."""
 
-    def __init__(self, cluster, watch, carry, mend):
-        self.cluster = cluster
-        self.watch = watch
-        self.carry = carry
-        self.mend = mend
-        self.ways = []
-        self.wrong = []
-        self.since = time.monotonic()
-
-    def note(self, way):
-        if way not in self.ways:
-            self.ways.append(way)
-
-    def run(self):
-        """Until the job is over; the job."""
-        end = time.monotonic() + SETTLE_SECONDS
-        last = None
-        while time.monotonic() < end:
-            job = self.cluster.job(self.carry.number)
-            if job.state != last:
-                self.since, last = time.monotonic(), job.state
-            if job.state in clusters.OVER:
-                if not self.ways:
-                    self.note("elsewhere" if job.restarts else "in place")
-                return job
-            if job.state == "RUNNING":
-                self.running(job)
-            elif is_waiting(job):
-                self.waiting(job)
-            time.sleep(0.7)
-        self.wrong.append(f"it is not over after {SETTLE_SECONDS} s: {self.cluster.job(self.carry.number)}")
-        self.cluster.attempt("controller", "scancel", str(self.carry.number))
-        return self.cluster.wait_over(self.carry.number, 60)
-
-    def quiet(self, seconds):
-        """Whether the state has been the same for so long, and the job was not seen computing."""
-        return time.monotonic() - self.since > seconds and self.watch.quiet(self.carry.number) > seconds
-
-    def running(self, job):
-        number = self.carry.number
-        if self.cluster.has_image(number):
-            if self.quiet(IMAGE_SECONDS):
-                self.note("stopped with its image")
-                self.restart(number)
-        elif self.quiet(STILL_SECONDS):
-            self.note("stopped, released")
-            self.release(job.node, number)
-            self.since = time.monotonic()
-        elif self.watch.quiet(number) < 1:
-            self.note("elsewhere" if job.restarts else "in place")
-
-    def release(self, node, number):
-        words = ("dfrsd", "release", "--job", str(number), "--images", self.cluster.images)
-        done = self.cluster.attempt(node, *words)
-        if done.returncode != 0:
-            self.wrong.append(f"dfrsd release: {clusters.last_line(done)}")
-
-    def restart(self, number):
-        try:
-            self.cluster.requeue(number)
-        except clusters.CarryError:
-            # slurmctld is down, or has done it already: the next round sees.
-            pass
-
-    def waiting(self, job):
-        number = self.carry.number
-        if time.monotonic() - self.since < RELEASE_SECONDS:
-            return
-        if not self.cluster.has_image(number):
-            # The restore ends with the image's mark: look again whether it still waits.
-            if is_waiting(self.cluster.job(number)):
-                self.waiting_without_image(job)
-            return
-        if job.priority == 0:
-            self.note("held")
-            if self.mend and not self.mend(self.carry):
-                self.wrong.append("the fault cannot be undone")
-            self.mend = None
-            self.cluster.attempt("controller", "scontrol", "release", str(number))
-        else:
-            self.note("waits with its image")
-        self.start(number)
-
-    def waiting_without_image(self, job):
-        number = self.carry.number
-        if not self.cluster.may_have_gone_on(number):
-            self.wrong.append("it waits without an image: it would begin again")
-        elif job.priority != 0:
-            # Its start was forgotten, and is made again.
-            self.cluster.resume_nodes()
-            self.start(number)
-            return
-        else:
-            # It could begin again, or do a second time what it has done since its image: its user's choice.
-            self.note(GONE_ON)
-        self.cluster.attempt("controller", "scancel", str(number))
-
-    def start(self, number):
-        self.cluster.attempt("controller", "scontrol", "update", f"JobId={number}",
-                             f"ReqNodeList={self.carry.target}", "StartTime=now")
+    index: int
+    fault: faults.Fault
+    program: programs.Program
 
 
-def is_waiting(job):
-    return job.state in ("PENDING", "SPECIAL_EXIT", "REQUEUED", "REQUEUE_HOLD")
+@dataclasses.dataclass(frozen=True)
+class Met:
+    """One carry that a fault has met, and what becomes of its job."""
+
+    task: Task
+    carry: faults.Carry
+    directory: str
+    settling: Settling
 
 
 class Kills:
@@ -153,7 +57,6 @@ class Kills:
         self.zoo = zoo.Zoo(cluster, watch, seed)
         self.seed = seed
         self.expected = {}
-        self.lock = threading.Lock()
 
     def reference(self, program):
         """The undisturbed run of that program, once."""
@@ -163,71 +66,86 @@ class Kills:
             raise RuntimeError(f"{program.name}, undisturbed: {outcome.wrong[0]}")
         self.expected[program.name] = run
 
-    def one(self, index, fault, program):
-        """One carry with a fault: what was wrong, and the ways of the job."""
-        rng = random.Random(f"{self.seed} {index}")
+    def round(self, tasks):
+        """Carries that one fault meets together; of each its task, what was wrong, and the ways of the job."""
+        fault, rng = tasks[0].fault, random.Random(f"{self.seed} {tasks[0].index}")
+        self.cluster.resume_nodes()
         try:
-            self.cluster.resume_nodes()
-            number, directory = self.submit(program, f"{program.name}.kill{index}", rng)
-            time.sleep(faults.STATE_SECONDS if fault.alone else rng.uniform(0.2, 6))
-            source = self.cluster.job(number).node
-            target = rng.choice([node for node in self.cluster.nodes if node != source])
-            carry = faults.Carry(self.cluster, number, source, target, rng)
-            settling = Settling(self.cluster, self.watch, carry, None if fault.step == "dump" else fault.mend)
-            self.disturb(carry, fault, settling)
-            job = settling.run()
-            return self.judge(program, fault, carry, directory, settling, job), settling.ways
+            # The fault goes on beside the steps that it meets.
+            with concurrent.futures.ThreadPoolExecutor(2 * len(tasks)) as pool:
+                met = list(pool.map(self.begin, tasks, *zip(*places(self.cluster.nodes, len(tasks), rng))))
+                time.sleep(faults.STATE_SECONDS if fault.shared else rng.uniform(0.2, 6))
+                self.disturb(fault, met, pool)
+                return list(pool.map(self.end, met))
         except (RuntimeError, OSError) as error:
-            return [str(error)], ["LOST"]
+            return [(task, [str(error)], ["LOST"]) for task in tasks]
 
-    def submit(self, program, name, rng):
+    def begin(self, task, source, target):
+        """Starts the job that is to be carried."""
+        name = f"{task.program.name}.kill{task.index}"
+        number, directory = self.submit(task.program, name, source)
+        carry = faults.Carry(self.cluster, number, source, target, random.Random(f"{self.seed} {name}"))
+        mend = None if task.fault.step == "dump" else task.fault.mend
+        return Met(task, carry, directory, Settling(self.cluster, self.watch, carry, mend))
+
+    def submit(self, program, name, node):
         """As the zoo's; slurmctld may be down for another carry's sake."""
         for try_again in range(10, -1, -1):
             try:
-                return self.zoo.submit(program, name, rng)
+                return self.zoo.submit(program, name, node)
             except RuntimeError:
                 if not try_again:
                     raise
                 time.sleep(2)
         raise RuntimeError("not reached")
 
-    def disturb(self, carry, fault, settling):
-        """The carry, with its fault."""
-        images = f"{faults.FULL}-{carry.number}" if fault.act is faults.fill else None
-        steps = {"dump": lambda: self.cluster.dump(carry.source, carry.number, images),
-                 "requeue": lambda: self.cluster.requeue(carry.number),
-                 "start": lambda: self.start(carry)}
-        beside = None
+    def disturb(self, fault, met, pool):
+        """The carries, each step of all before the next, with the fault beside one of them."""
+        acts, late, going = [], [], met
+        for name in ("dump", "requeue", "start"):
+            if name == fault.step:
+                late = [one for one in met if one not in going]
+                acts = [pool.submit(act, fault, some) for some in together(fault, going)]
+                if fault.first:
+                    concurrent.futures.wait(acts)
+            went = pool.map(lambda one: self.step(name, one), going)
+            going = [one for one, ok in zip(going, list(went)) if ok]
+        concurrent.futures.wait(acts)
+        for one in late:
+            one.settling.note(MISSED)
+        for one in met:
+            if fault.step == "dump" and fault.mend and not fault.mend(one.carry):
+                one.settling.wrong.append(f"after '{fault.name}' something is left")
+
+    def step(self, name, met):
+        """Whether that step of the carry succeeded."""
+        carry, fault = met.carry, met.task.fault
         try:
-            for name, step in steps.items():
-                if fault.step == name:
-                    beside = self.begin(carry, fault, settling)
-                step()
+            if name == "dump":
+                images = f"{faults.FULL}-{carry.number}" if fault.act is faults.fill else None
+                self.cluster.dump(carry.source, carry.number, images)
+            elif name == "requeue":
+                self.cluster.requeue(carry.number)
+            else:
+                self.cluster.start(carry.number, carry.target)
+                self.cluster.wait_running(carry.number)
         except clusters.CarryError as error:
-            settling.note(f"failed {error.step}")
-        if beside:
-            beside.join()
-        if fault.step == "dump" and fault.mend and not fault.mend(carry):
-            settling.wrong.append(f"after '{fault.name}' something is left")
+            met.settling.note(f"failed {error.step}")
+            return False
+        return True
 
-    def begin(self, carry, fault, settling):
-        def act():
-            if not fault.act(carry):
-                settling.note("missed")
-        thread = threading.Thread(target=act)
-        thread.start()
-        if fault.first:
-            thread.join()
-        return thread
+    def end(self, met):
+        """What was wrong with it, and its ways, once the job is over and nothing of it is left."""
+        wrong = self.judge(met, met.settling.run())
+        # By hand there is no daemon that removes images whose time is over.
+        self.cluster.discard(met.carry.target, met.carry.number)
+        return met.task, wrong, met.settling.ways
 
-    def start(self, carry):
-        self.cluster.start(carry.number, carry.target)
-        self.cluster.wait_running(carry.number)
-
-    def judge(self, program, fault, carry, directory, settling, job):
+    def judge(self, met, job):
         """What is wrong with how it ended."""
+        fault, carry, settling = met.task.fault, met.carry, met.settling
         wrong = list(settling.wrong)
-        output, expected = compare.without_plugin(self.cluster.output(directory)), self.expected[program.name]
+        output, expected = compare.without_plugin(self.cluster.output(met.directory)), self.expected[met.task.program.name]
         doubled = self.watch.doubled(carry.number)
         if doubled:
             wrong.append(f"TWO COPIES, on {doubled[1]} and {doubled[2]}")
@@ -235,18 +153,71 @@ class Kills:
             wrong.append("BEGAN AGAIN")
         if job.state == "CANCELLED" and (fault.ends == ("cancelled",) or GONE_ON in settling.ways):
             settling.note("cancelled")
-            # Of an image of a cancelled job the daemon is to free the disk; by hand it is this.
-            self.cluster.attempt(carry.target, "dfrsd", "release", "--job", str(carry.number), "--images",
-                                 self.cluster.images, "--discard")
+            self.cluster.discard(carry.target, carry.number)
             lines = compare.program_lines(output)
             if lines != expected.output.splitlines(True)[:len(lines)]:
                 wrong.append("its output is not the beginning of the undisturbed one's")
         else:
-            run = zoo.Run(carry.number, output, job.state, job.exit_code)
-            wrong += zoo.differences(expected, run)
-            if fault.ends and "missed" not in settling.ways and not set(fault.ends) & set(settling.ways):
+            wrong += zoo.differences(expected, zoo.Run(carry.number, output, job.state, job.exit_code))
+            if fault.ends and MISSED not in settling.ways and not set(fault.ends) & set(settling.ways):
                 wrong.append(f"it was not {' or '.join(fault.ends)}")
         return wrong + [f"it leaves {left}" for left in self.cluster.left_over(carry.number)]
+
+
+def places(nodes, count, rng):
+    """(source, target) of so many carries at once, as even as can be."""
+    first, step = rng.randrange(len(nodes)), rng.randrange(1, len(nodes))
+    return [(nodes[(first + i) % len(nodes)], nodes[(first + i + step) % len(nodes)]) for i in range(count)]
+
+
+def together(fault, met):
+    """Those that one act of the fault meets, of each act."""
+    groups = collections.defaultdict(list)
+    for one in met:
+        groups[fault.met_by(one.carry)].append(one)
+    return groups.values()
+
+
+def act(fault, met):
+    if not fault.act(met[0].carry):
+        for one in met:
+            one.settling.note(MISSED)
+
+
+def rounds(tasks, at_once):
+    """The rounds that can go on beside each other, and those that must be alone."""
+    beside = [[task] for task in tasks if not task.fault.shared]
+    by_fault = collections.defaultdict(list)
+    for task in tasks:
+        if task.fault.shared:
+            by_fault[task.fault.name].append(task)
+    alone = [some[i:i + at_once] for some in by_fault.values() for i in range(0, len(some), at_once)]
+    return beside, alone
+
+
+class Report:
+    """Prints what became of carries."""
+
+    def __init__(self):
+        self.counts = collections.Counter()
+        self.bad = self.met = 0
+
+    def add(self, results):
+        for task, wrong, ways in results:
+            self.bad += bool(wrong)
+            self.met += MISSED not in ways
+            self.counts[task.fault.name, " > ".join(ways)] += 1
+            words = ("FAILED" if wrong else "ok", str(task.index), task.fault.name, f"({task.program.name}):",
+                     " > ".join(ways), "; ".join(wrong))
+            print(" ".join(words).rstrip(), flush=True)
+
+    def end(self, seed):
+        """Whether all were well."""
+        for (name, ways), count in sorted(self.counts.items()):
+            print(f"{count:>4}  {name:<32} {ways}")
+        carries = self.counts.total()
+        print(f"{carries - self.bad} of {carries} carries ended well, {self.met} of them met their fault; seed {seed}")
+        return not self.bad
 
 
 def main():
@@ -254,8 +225,9 @@ def main():
     parser.add_argument("--project", default=os.environ.get("DFRS_PROJECT", "dfrs-carry13"))
     parser.add_argument("--count", type=int, default=2 * len(faults.FAULTS))
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--at-once", type=int, default=3)
+    parser.add_argument("--at-once", type=int, default=8)
     parser.add_argument("--fault", default="", metavar="WORD", help="only faults whose name has this word")
+    parser.add_argument("--programs", default=PROGRAMS, type=lambda text: text.split(","), metavar="NAME,...")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     wanted = [fault for fault in faults.FAULTS if arguments.fault in fault.name]
@@ -264,27 +236,19 @@ def main():
     cluster = clusters.Cluster(arguments.project)
     zoo.prepare(cluster)
     print(f"seed {arguments.seed}: {arguments.count} carries with faults", flush=True)
-    bad, counts = 0, collections.Counter()
+    report = Report()
     with copies.Watch(cluster, f"{clusters.SHARED}/watch.py") as watch:
         kills = Kills(cluster, watch, arguments.seed)
         with concurrent.futures.ThreadPoolExecutor(arguments.at_once) as pool:
-            chosen = programs.chosen(PROGRAMS, 13)
+            chosen = programs.chosen(arguments.programs, 13)
             list(pool.map(kills.reference, chosen))
-            tasks = [(index, wanted[index % len(wanted)], rng.choice(chosen)) for index in range(arguments.count)]
-            together = [task for task in tasks if not task[1].alone]
-            alone = [task for task in tasks if task[1].alone]
-            results = itertools.chain(pool.map(lambda task: kills.one(*task), together),
-                                      map(lambda task: kills.one(*task), alone))
-            for (index, fault, program), (wrong, ways) in zip(together + alone, results):
-                bad += bool(wrong)
-                counts[fault.name, " > ".join(ways)] += 1
-                word = "FAILED" if wrong else "ok"
-                print(f"{word} {index} {fault.name} ({program.name}): {' > '.join(ways)} {'; '.join(wrong)}".rstrip(),
-                      flush=True)
-    for (name, ways), count in sorted(counts.items()):
-        print(f"{count:>4}  {name:<32} {ways}")
-    print(f"{arguments.count - bad} of {arguments.count} carries with a fault ended well; seed {arguments.seed}")
-    return 1 if bad else 0
+            tasks = [Task(index, wanted[index % len(wanted)], rng.choice(chosen)) for index in range(arguments.count)]
+            beside, alone = rounds(tasks, arguments.at_once)
+            for results in pool.map(kills.round, beside):
+                report.add(results)
+        for tasks in alone:
+            report.add(kills.round(tasks))
+    return 0 if report.end(arguments.seed) else 1
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class Compare(unittest.TestCase):
         self.assertNotEqual(compare.difference(b"1\n", b"1\nslurmstepd: error: Exceeded memory\n"), "")
 
     def test_the_plugins_words_can_be_left_out(self):
-        line = b"slurmstepd-n2: error: dfrs carry: job 7: its image in /i was not restored (status 1); see slurmd's log\n"
+        line = b"slurmstepd-n2: error: dfrs carry: JobId=7: its image in /i was not restored (status 1); see slurmd's log\n"
         self.assertEqual(compare.without_plugin(b"1\n" + line + b"2\n"), b"1\n2\n")
 
     def test_a_second_beginning_is_seen(self):
@@ -215,6 +215,32 @@ class Settling(unittest.TestCase):
     def test_every_fault_has_a_name_and_a_step(self):
         self.assertEqual(len({fault.name for fault in faults.FAULTS}), len(faults.FAULTS))
         self.assertLessEqual({fault.step for fault in faults.FAULTS}, {"dump", "requeue", "start"})
+        self.assertLessEqual({fault.shared for fault in faults.FAULTS}, {"", "controller", "source", "target"})
+
+
+class Rounds(unittest.TestCase):
+    def test_carries_that_a_fault_meets_together_are_a_round(self):
+        shared = faults.Fault("a", "dump", None, shared="source")
+        own = faults.Fault("b", "dump", None)
+        tasks = [kills.Task(index, fault, None) for index, fault in enumerate([shared, own, shared, own, shared])]
+        beside, alone = kills.rounds(tasks, 2)
+        self.assertEqual([[task.index for task in some] for some in beside], [[1], [3]])
+        self.assertEqual([[task.index for task in some] for some in alone], [[0, 2], [4]])
+
+    def test_each_node_has_as_many_of_a_round(self):
+        places = kills.places(["n1", "n2", "n3", "n4"], 8, random.Random(1))
+        for column in (0, 1):
+            self.assertEqual(sorted(place[column] for place in places), sorted(["n1", "n2", "n3", "n4"] * 2))
+        self.assertTrue(all(source != target for source, target in places))
+
+    def test_one_act_is_for_all_that_it_meets(self):
+        def met(number, source):
+            carry = faults.Carry(None, number, source, "n9", None)
+            return types.SimpleNamespace(carry=carry)
+        three = [met(1, "n1"), met(2, "n2"), met(3, "n1")]
+        for shared, sizes in (("controller", [3]), ("source", [2, 1]), ("", [1, 1, 1])):
+            groups = kills.together(faults.Fault("a", "dump", None, shared=shared), three)
+            self.assertEqual([len(group) for group in groups], sizes)
 
 
 if __name__ == "__main__":

@@ -83,11 +83,11 @@ class Zoo:
         self.environment = {"ZOO": f"{clusters.SHARED}/zoo", "ZOO_BUILT": f"{clusters.SHARED}/built",
                             "ZOO_SERVER": f"controller:{PORT}"}
 
-    def submit(self, program, name, rng):
-        """A new job of it on a random node, in a directory of its own; its number and the directory."""
+    def submit(self, program, name, node):
+        """A new job of it on that node, in a directory of its own; its number and the directory."""
         directory = f"{clusters.SHARED}/runs/{name}"
         script = f"{clusters.SHARED}/zoo/{program.path.name}"
-        number = self.cluster.submit(script, directory, rng.choice(self.cluster.nodes), self.environment)
+        number = self.cluster.submit(script, directory, node, self.environment)
         self.cluster.wait_begun(number, directory)
         return number, directory
 
@@ -103,12 +103,13 @@ class Zoo:
         return Run(number, self.cluster.output(directory), job.state, job.exit_code)
 
     def undisturbed(self, program, name, outcome):
-        return self.finish(*self.submit(program, name, random.Random(f"{self.seed} {name}")), outcome)
+        node = random.Random(f"{self.seed} {name}").choice(self.cluster.nodes)
+        return self.finish(*self.submit(program, name, node), outcome)
 
     def carried(self, program, times, outcome):
         """Carries it so often."""
         rng = random.Random(f"{self.seed} {program.name} {times}")
-        number, directory = self.submit(program, f"{program.name}.{times}", rng)
+        number, directory = self.submit(program, f"{program.name}.{times}", rng.choice(self.cluster.nodes))
         for done, pause in enumerate(instants(times, rng)):
             time.sleep(pause)
             if not self.wait_carriable(number, outcome):
@@ -147,7 +148,7 @@ class Zoo:
     def refused(self, program, outcome):
         """One that cannot be carried: inspect says why, a dump changes nothing."""
         rng = random.Random(f"{self.seed} {program.name}")
-        number, directory = self.submit(program, f"{program.name}.refused", rng)
+        number, directory = self.submit(program, f"{program.name}.refused", rng.choice(self.cluster.nodes))
         time.sleep(rng.uniform(0.5, WINDOW))
         obstacles = self.cluster.inspect(number)
         fitting = [line for line in obstacles if re.search(program.reason, line, re.I)]
@@ -226,7 +227,7 @@ def prepare(cluster):
     script = f"rm -rf {clusters.SHARED} && mkdir -p {clusters.SHARED} && tar --directory {clusters.SHARED} --extract && " \
              f"{{ ! command -v make >/dev/null || make -s -C {clusters.SHARED}/zoo OUT={clusters.SHARED}/built; }} && " \
              f"chown -R {clusters.USER}: {clusters.SHARED}"
-    made = subprocess.run(cluster.command("controller", "bash", "-c", script, stdin=True), input=archive,
+    made = subprocess.run(["docker", "exec", "-i", cluster.containers["controller"], "bash", "-c", script], input=archive,
                           capture_output=True)
     if made.returncode != 0:
         raise RuntimeError(f"the zoo was not made: {made.stderr.decode(errors='replace')}")

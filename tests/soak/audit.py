@@ -98,6 +98,12 @@ def completions(site):
     return found
 
 
+def twice(ends, kills):
+    """When, and when slurmctld was killed after the first time, in seconds from that."""
+    after = [f"{kill - ends[0]:.0f}" for kill in kills if kill >= ends[0]][:3]
+    return f"again after {', '.join(f'{end - ends[0]:.0f}' for end in ends[1:])} s, slurmctld killed after {', '.join(after) or 'none'}"
+
+
 def was_forgotten(ends, kills):
     """Whether slurmctld was killed before it had written what happened at one of these times, in whole seconds."""
     return any(0 <= kill - end < SAVED_AFTER_SECONDS + 1 for end in ends for kill in kills)
@@ -109,7 +115,7 @@ def work(site, jobs, kills, files, cut_off):
     ends = completions(site)
     excused = {name for name, times in ends.items() if was_forgotten(times[:-1], kills)}
     yield "no job completed twice in jobcomp", few(
-        f"{name}: {len(times)} times" for name, times in ends.items() if len(times) > 1 and name not in excused)
+        f"{name}: {twice(times, kills)}" for name, times in ends.items() if len(times) > 1 and name not in excused)
     missing = []
     for job in jobs:
         if "cancel" in job.acts:
