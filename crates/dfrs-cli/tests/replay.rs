@@ -74,6 +74,10 @@ fn dump_is_replayed_to_table_and_page() {
     let page = scratch.path("page.html");
     let (output, errors) = replays(&[&[ODD][..], &SITE, &["--output", &page]].concat());
     assert!(
+        output.contains("of jobs are on one node and have no GPUs, with"),
+        "{output}"
+    );
+    assert!(
         output.contains("9 jobs on 4 nodes, submitted from 2026-10-01 00:00"),
         "{output}"
     );

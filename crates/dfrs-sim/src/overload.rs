@@ -32,7 +32,7 @@ impl Overload {
         let lasts = length(trace.jobs.iter().filter(|job| runs(job, nodes)))?;
         let all_work = |nodes| {
             let jobs = trace.jobs.iter().filter(|job| runs(job, nodes));
-            jobs.map(work).sum::<f64>()
+            jobs.map(TraceJob::work).sum::<f64>()
         };
         let load = |nodes| all_work(nodes) / f64::from(nodes) / lasts;
         if load(nodes) <= 1.0 {
@@ -69,11 +69,6 @@ impl fmt::Display for Overload {
             self.load, self.sufficient_nodes
         )
     }
-}
-
-/// Work in nodes times seconds.
-fn work(job: &TraceJob) -> f64 {
-    job.nodes_needed() * job.runtime.seconds()
 }
 
 /// Seconds from the first submission to the end of the last job if none waits; `None` if that is nothing.

@@ -182,6 +182,17 @@ impl TraceJob {
         let need = self.cpu.0 as f64 / NODE_CPU.0 as f64;
         f64::from(self.tasks) * need
     }
+
+    /// Its work, in nodes times seconds.
+    pub fn work(&self) -> f64 {
+        self.nodes_needed() * self.runtime.seconds()
+    }
+
+    /// Whether dfrsd could carry it, as far as a trace can say: its tasks are on one node, and it
+    /// has no devices.
+    pub fn can_be_carried(&self) -> bool {
+        self.tasks == 1 && self.gpus.0 == 0
+    }
 }
 
 /// A trace: its jobs ascending by submission; those of one instant in the order of the file.

@@ -1,5 +1,7 @@
 //! The short table on standard output.
 
+use dfrs_sim::trace::TraceJob;
+
 use super::Replay;
 use super::compare::Shift;
 use crate::input::LogJobs;
@@ -41,6 +43,8 @@ pub fn table(replay: &Replay) -> String {
     text += &aligned(&rows);
     text + &cautions
         + "\nLost is the time in the system beyond the run time; stretch is bounded at 10 s.\n"
+        + &one_node(source)
+        + "\n"
         + &replay
             .opponents()
             .into_iter()
@@ -68,6 +72,20 @@ pub(crate) fn cautions(source: &LogJobs) -> String {
     lines
         .map(|line| line.trim_end_matches('.').to_owned() + ".\n")
         .collect()
+}
+
+/// In a sentence: how many jobs could be carried.
+pub(crate) fn one_node(source: &LogJobs) -> String {
+    let jobs = &source.trace.jobs;
+    let work = |jobs: &mut dyn Iterator<Item = &TraceJob>| jobs.map(TraceJob::work).sum::<f64>();
+    let on_one = || jobs.iter().filter(|job| job.can_be_carried());
+    let all = work(&mut jobs.iter());
+    let part = if all > 0.0 { work(&mut on_one()) / all } else { 0.0 };
+    format!(
+        "{} of jobs are on one node and have no GPUs, with {} of the work: what --mobility carry=1 can move.",
+        percent(share(on_one().count(), jobs.len())),
+        percent(part),
+    )
 }
 
 /// In a sentence: how many jobs are done sooner and later than under the schedule at this position.

@@ -36,8 +36,7 @@ impl MobilityShares {
             let declared = job.declared_mobility;
             let kind = declared.unwrap_or_else(|| self.kind(seed, &job.id));
             job.mobility = match kind {
-                // Its tasks may be on several nodes, and devices are not carried.
-                Mobility::Carry if job.tasks > 1 || job.gpus.0 > 0 => Mobility::Park,
+                Mobility::Carry if !job.can_be_carried() => Mobility::Park,
                 kind => kind,
             };
         }

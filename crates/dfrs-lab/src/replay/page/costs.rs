@@ -7,12 +7,13 @@ use super::load::days;
 use super::{RowValue, by_schedule};
 use crate::replay::Replay;
 use crate::replay::schedule::ReplaySchedule;
+use crate::replay::table::one_node;
 use crate::show::{duration, number, percent, significant};
 use crate::summary::share;
 
 pub fn add(page: &mut Page, replay: &Replay) {
     page.section("What it takes: pauses, moves, swap");
-    page.text(&kinds(replay));
+    page.text(&format!("{}. {}", kinds(replay), one_node(&replay.source)));
     page.table(&table(replay));
     let schedule = &replay.schedules[replay.after];
     if schedule.summary.pauses + schedule.summary.migrations == 0 {
@@ -73,7 +74,7 @@ fn kinds(replay: &Replay) -> String {
         .into_iter()
         .filter_map(|(kind, what)| share_of(kind).map(|share| format!("{share} of jobs {what}")))
         .collect();
-    format!("In this replay {}.", parts.join("; "))
+    format!("In this replay {}", parts.join("; "))
 }
 
 // Precise enough: counts.
