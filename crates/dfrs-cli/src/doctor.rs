@@ -1,5 +1,6 @@
 //! `dfrs doctor`: whether a controller or a node is as DFRS needs it.
 
+mod carrying;
 mod cgroup;
 mod changes;
 mod compute_node;

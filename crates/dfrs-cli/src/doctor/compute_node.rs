@@ -7,6 +7,7 @@ use dfrs_node_proto::swap::{KEPT_BY_ZSWAP, Swap};
 use dfrs_proto::conf::Config;
 use dfrs_proto::slurm_conf;
 
+use super::carrying;
 use super::cgroup::{self, Hierarchy};
 use super::facts;
 use super::finding::DoctorFindings;
@@ -31,6 +32,7 @@ pub fn examine(host: &impl Host, name: Option<&str>, findings: &mut DoctorFindin
     kernel(host, &hierarchy, findings);
     constraints(host, swap > 0, findings);
     daemon(host, &name, findings);
+    carrying::examine(host, findings);
 }
 
 /// The host's name up to the first dot, as slurmd and dfrsd take it.
@@ -130,7 +132,7 @@ fn swap_per_node(host: &impl Host) -> Option<u64> {
 }
 
 /// A file of this name beside slurm.conf, and where it is.
-fn slurm_conf_sibling(host: &impl Host, name: &str) -> Option<(PathBuf, String)> {
+pub(super) fn slurm_conf_sibling(host: &impl Host, name: &str) -> Option<(PathBuf, String)> {
     let named = host.variable("SLURM_CONF");
     let places = named
         .as_deref()

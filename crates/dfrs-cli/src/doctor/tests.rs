@@ -692,6 +692,42 @@ fn compute_node_checks_report_each_fault() {
 }
 
 #[test]
+fn node_that_carries_needs_criu_and_its_directory() {
+    let owned = |uid, mode| FileOwner {
+        uid,
+        mode,
+        is_directory: false,
+    };
+    let mut host = good_node();
+    let line = "required /usr/lib/slurm/spank_dfrs_carry.so images=/images partitions=main\n";
+    host.file("/etc/slurm/plugstack.conf", format!("#{line}"));
+    assert!(!host.node().text().contains("carrying"));
+    host.file("/etc/slurm/plugstack.conf", line);
+    let error = |host: &Recorded, words: &str| {
+        let findings = host.node();
+        let text = findings.text();
+        assert_eq!(worst(&findings), FindingLevel::Error, "{text}");
+        assert!(text.contains(&format!("carrying: {words}")), "{text}");
+    };
+    error(&host, "/usr/sbin/criu: ");
+    host.owners.insert("/usr/sbin/criu".into(), owned(1000, 0o755));
+    error(&host, "/usr/sbin/criu can be changed by others");
+    host.owners.insert("/usr/sbin/criu".into(), owned(0, 0o755));
+    error(&host, "/images: ");
+    host.owners.insert("/images".into(), owned(0, 0o770));
+    error(&host, "/images: others than root can write there");
+    host.owners.insert("/images".into(), owned(0, 0o700));
+    error(&host, "/images: there is no file lock");
+    host.owners.insert("/images/lock".into(), owned(0, 0o600));
+    let text = host.node().text();
+    let all_is_well = "ok       carrying: images in /images, /usr/sbin/criu";
+    assert!(text.contains(all_is_well), "{text}");
+    host.file("/etc/slurm/plugstack.conf", line.replace("images=/images", "criu=/opt/criu"));
+    error(&host, "/etc/slurm/plugstack.conf: spank_dfrs_carry.so has no images=");
+    error(&host, "/opt/criu: ");
+}
+
+#[test]
 fn cgroup_v1_is_used_when_both_are_mounted() {
     let mounts = "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n\
         cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\
