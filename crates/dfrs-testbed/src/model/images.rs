@@ -8,6 +8,10 @@ use super::cluster::ClusterModel;
 use super::program::ImageOutcome;
 use super::work::ModelRun;
 
+/// Why a start is held, as the history has it.
+const NOT_RESTORED: &str = "not-restored";
+const START_FORGOTTEN: &str = "start-forgotten";
+
 /// An image that is complete, and whose processes are gone.
 #[derive(Clone, Debug)]
 pub(super) struct ModelImage {
@@ -15,6 +19,8 @@ pub(super) struct ModelImage {
     label: u32,
     /// What that had done.
     done: Span,
+    /// How often the job was requeued before the start that has gone on from it, if one has.
+    restored_by: Option<u32>,
 }
 
 /// By Slurm's job id, as on disk.
@@ -30,7 +36,12 @@ impl ClusterModel {
         let (job, label) = (run.job, run.label);
         if run.imaged_at_end || self.has_image_on(job, node) {
             let done = self.work_done(id);
-            self.images.insert(job, ModelImage { label, done });
+            let image = ModelImage {
+                label,
+                done,
+                restored_by: None,
+            };
+            self.images.insert(job, image);
         }
     }
 
@@ -38,40 +49,56 @@ impl ClusterModel {
     pub(super) fn image_to_restore(&self, job: u32) -> Option<Span> {
         let entry = self.slurmctld.jobs.get(&job)?;
         let image = self.images.get(&job)?;
-        (entry.seen.restarts > 0).then_some(image.done)
+        (entry.seen.restarts > 0 && image.restored_by.is_none()).then_some(image.done)
     }
 
-    /// The image of the job is not restored, once: the job is requeued and held
-    /// (`RequeueExitHold`).
-    pub(super) fn restore_fails(&mut self, id: u64) -> bool {
-        let run = self.runs.get(&id).filter(|run| run.restores && !run.ends);
-        let Some((job, label)) = run.map(|run| (run.job, run.label)) else {
+    /// Whether the start is held: its image is not restored, or slurmctld had forgotten a start that
+    /// has gone on from it. The job is requeued (`RequeueExitHold`).
+    pub(super) fn start_is_held(&mut self, id: u64) -> bool {
+        let Some(run) = self.runs.get(&id).filter(|run| !run.ends) else {
             return false;
         };
-        let program = self.programs.get_mut(&label);
-        let program = program.filter(|program| {
-            program.submission.image == ImageOutcome::NotRestored && !program.restore_failed
-        });
+        let (job, word) = (run.job, self.why_held(run));
         let entry = self.slurmctld.jobs.get_mut(&job);
         let entry = entry.filter(|entry| entry.run == id && entry.has_nodes());
-        let (Some(program), Some(entry)) = (program, entry) else {
+        let (Some(word), Some(entry)) = (word, entry) else {
             return false;
         };
-        program.restore_failed = true;
         (entry.seen.held, entry.seen.on_hold, entry.seen.priority) = (true, true, 0);
-        self.note(format!("not-restored {job}"));
+        self.note(format!("{word} {job}"));
+        if word == NOT_RESTORED {
+            let label = self.runs.get(&id).map(|run| run.label);
+            let program = label.and_then(|label| self.programs.get_mut(&label));
+            program.into_iter().for_each(|program| program.restore_failed = true);
+        } else {
+            // Whoever releases it has to say so first: it begins again.
+            self.images.remove(&job);
+        }
         self.end_run(job, None);
         true
     }
 
-    /// A run begins: if it goes on from an image, that is its own, and is removed.
+    /// Why a run is held that is about to begin, if it is.
+    fn why_held(&self, run: &ModelRun) -> Option<&'static str> {
+        let restarts = self.slurmctld.jobs.get(&run.job)?.seen.restarts;
+        let restored_by = self.images.get(&run.job).and_then(|image| image.restored_by);
+        if restarts > 0 && restored_by.is_some_and(|start| start >= restarts) {
+            return Some(START_FORGOTTEN);
+        }
+        let program = self.programs.get(&run.label)?;
+        let fails = program.submission.image == ImageOutcome::NotRestored && !program.restore_failed;
+        (run.restores && fails).then_some(NOT_RESTORED)
+    }
+
+    /// A run begins: if it goes on from an image, that is its own, and is marked.
     pub(super) fn restore_image(&mut self, run: &ModelRun) {
         if !run.restores {
             return;
         }
         let job = run.job;
-        match self.images.remove(&job) {
-            Some(image) if image.label == run.label => {}
+        let restarts = self.slurmctld.jobs.get(&job).map(|entry| entry.seen.restarts);
+        match self.images.get_mut(&job) {
+            Some(image) if image.label == run.label => image.restored_by = restarts,
             Some(_) => self
                 .faults
                 .push(format!("job {job} goes on from the image of another job")),
@@ -100,7 +127,7 @@ impl ClusterModel {
 
     /// The node has found that the job's processes run there: an image is of before.
     pub(super) fn discard_old_image(&mut self, job: u32, node: u32) {
-        if !self.has_image_on(job, node) {
+        if self.waits_with_image(job) && !self.has_image_on(job, node) {
             self.images.remove(&job);
         }
     }
@@ -122,15 +149,22 @@ impl ClusterModel {
         machine.takes_orders()
             && is_wanted
             && here.all(|run| run.job != job)
-            && !self.images.contains_key(&job)
+            && !self.waits_with_image(job)
     }
 
-    /// Jobs that are over and have left an image.
+    /// Whether there is an image from which the job has not gone on.
+    fn waits_with_image(&self, job: u32) -> bool {
+        let image = self.images.get(&job);
+        image.is_some_and(|image| image.restored_by.is_none())
+    }
+
+    /// Jobs that are over and have left an image from which they had not gone on.
     pub fn left_images(&self) -> Vec<u32> {
         let is_over = |job: &u32| {
             let entry = self.slurmctld.jobs.get(job);
             entry.is_none_or(|entry| entry.outcome.is_some())
         };
-        self.images.keys().copied().filter(is_over).collect()
+        let left = self.images.keys().copied();
+        left.filter(|job| self.waits_with_image(*job) && is_over(job)).collect()
     }
 }

@@ -16,7 +16,7 @@ const END_RETRY_INTERVAL: Span = Span(15 * SECOND);
 impl ClusterModel {
     pub(super) fn launched(&mut self, id: u64) {
         let now = self.clock_seconds();
-        if self.launch_fails(id) || self.restore_fails(id) {
+        if self.launch_fails(id) || self.start_is_held(id) {
             return;
         }
         if let Some(job) = self.overlapping_job(id) {
