@@ -37,13 +37,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "exit.h"
+
 #define HOLD (SIGRTMAX - 3)
 #define RELEASE (SIGRTMAX - 4)
 /* From the monitor to init, after a byte: end all, and wait for all, whose CPU time counts as the job's then. */
 #define END (SIGRTMAX - 5)
 
-/* Slurm holds a job that ends with this (RequeueExitHold). */
-#define EXIT_HELD 125
 /* How long init waits for what it has killed, in hundredths of a second. */
 #define WAIT_FOR_KILLED 200
 /* Within so many ms slurmstepd sends a signal to all processes of a step, if it does (SignalChildrenProcesses). */

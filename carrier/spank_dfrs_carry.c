@@ -5,7 +5,8 @@
  * plugstack.conf:
  *   required spank_dfrs_carry.so images=DIRECTORY partitions=main,long [carrier=PATH] [dfrsd=PATH] [criu=PATH]
  *
- * Nothing happens in other partitions, in steps other than the batch script, and in jobs of several nodes.
+ * Nothing happens in steps other than the batch script, nor in other partitions and in jobs of several nodes, but that
+ * what waits with an image is held there, too.
  *
  * task_init_privileged (root, outside the job's cgroups): forks a helper that stays root, and unshares.
  * task_init (the user, in the job's cgroups): becomes the monitor, whose child is init, PID 1 of the new namespace.
@@ -15,7 +16,8 @@
  *
  * As long as nothing was changed, a job that cannot be set up runs as without the plugin. After that, and whenever it
  * has an image that is not restored, it ends with 125, by which Slurm holds it (RequeueExitHold=125), and the image is
- * kept. So it does if this very start, which slurmctld has forgotten, has gone on from the image already.
+ * kept. So it does if this very start, which slurmctld has forgotten, has gone on from the image already, and if it
+ * never ran and there is an image: that is of another job of this number, or slurmctld has forgotten all of its runs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,9 +38,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exit.h"
+
 SPANK_PLUGIN(dfrs_carry, 1);
 
-#define EXIT_HELD 125
 /* PIDs below stay free for criu, as those that the kernel leaves out when numbers wrap around. */
 #define FIRST_PID 300
 /* Between the first PIDs of two jobs: names with $$ in a shared directory shall differ. */
@@ -65,8 +68,8 @@ enum image { NO_IMAGE, IMAGE, USED_IMAGE, UNCLEAR };
 
 /* The job, and what the first hook leaves to the second. */
 static struct {
-	/* Whether the task is a batch script that is ours. */
-	bool ours;
+	/* Whether the task is a batch script, and whether that is of a job which can be carried. */
+	bool ours, served;
 	uint32_t job;
 	uid_t uid;
 	enum image image;
@@ -92,14 +95,14 @@ struct order {
 
 __attribute__((noreturn)) static void hold_job(void)
 {
-	slurm_error("dfrs carry: job %u cannot begin here; it ends with %d", state.job, EXIT_HELD);
+	slurm_error("dfrs carry: JobId=%u: not started; it exits with %d, by which Slurm holds it (RequeueExitHold)", state.job, EXIT_HELD);
 	_exit(EXIT_HELD);
 }
 
 /* As hold_job, after a system call has failed. */
 __attribute__((noreturn)) static void fail(const char *what)
 {
-	slurm_error("dfrs carry: job %u: %s: %m", state.job, what);
+	slurm_error("dfrs carry: JobId=%u: %s: %m", state.job, what);
 	hold_job();
 }
 
@@ -158,23 +161,13 @@ static bool is_listed(const char *name, const char *list)
 	return false;
 }
 
-/* Whether the task is a batch script that is ours; STATE then says of which job. */
+/* Whether the task is a batch script; STATE then says of which job. */
 static bool is_ours(spank_t spank)
 {
 	uint32_t step = 0;
-	/* A name that does not fit is none of ours, if plugstack.conf has only shorter ones. */
-	char partition[PATH_MAX], nodes[NUMBER_SIZE];
 
 	if (!spank_remote(spank) || (spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS) ||
 	    (step != SLURM_BATCH_SCRIPT))
-		return false;
-	if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) != ESPANK_SUCCESS) {
-		slurm_error("dfrs carry: SLURM_JOB_PARTITION cannot be read; the job runs as without the plugin");
-		return false;
-	}
-	if (!is_listed(partition, options.partitions))
-		return false;
-	if ((spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof(nodes)) != ESPANK_SUCCESS) || strcmp(nodes, "1"))
 		return false;
 	if ((spank_get_item(spank, S_JOB_ID, &state.job) != ESPANK_SUCCESS) ||
 	    (spank_get_item(spank, S_JOB_UID, &state.uid) != ESPANK_SUCCESS)) {
@@ -182,6 +175,21 @@ static bool is_ours(spank_t spank)
 		return false;
 	}
 	return true;
+}
+
+/* Whether its job can be carried: it is in one of the partitions, and on one node. */
+static bool is_served(spank_t spank)
+{
+	/* A name that does not fit is none of ours, if plugstack.conf has only shorter ones. */
+	char partition[PATH_MAX], nodes[NUMBER_SIZE];
+
+	if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) != ESPANK_SUCCESS) {
+		slurm_error("dfrs carry: SLURM_JOB_PARTITION cannot be read; the job runs as without the plugin");
+		return false;
+	}
+	return is_listed(partition, options.partitions) &&
+	       (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof(nodes)) == ESPANK_SUCCESS) &&
+	       !strcmp(nodes, "1");
 }
 
 /* Reads the PID of the root from the file "ready" of an image: ROOT_PID UID RESTARTS. dfrsd looks at all of it. */
@@ -201,7 +209,7 @@ static bool read_ready(int fd)
 		line[length] = '\0';
 	if ((length <= 0) || (sscanf(line, "%d %u %u%c", &state.root, &uid, &restarts, &end) != 4) || (end != '\n') ||
 	    (state.root < 2)) {
-		slurm_error("dfrs carry: %s/%u/ready: no line ROOT_PID UID RESTARTS", options.images, state.job);
+		slurm_error("dfrs carry: %s/%u/ready is damaged: not ROOT_PID UID RESTARTS", options.images, state.job);
 		return false;
 	}
 	return true;
@@ -232,7 +240,7 @@ static bool read_mark(int image, const char *name, bool *clear)
 	text[(length > 0) ? length : 0] = '\0';
 	state.restored_by = (uint32_t) strtoul(text, &end, 10);
 	if ((end == text) || strcmp(end, "\n")) {
-		slurm_error("dfrs carry: %s/%u/%s: no count of requeues", options.images, state.job, name);
+		slurm_error("dfrs carry: %s/%u/%s is damaged: not a number", options.images, state.job, name);
 		*clear = false;
 	}
 	return true;
@@ -248,8 +256,10 @@ static enum image kind_of(int image)
 	int ready;
 
 	if (!used && clear && read_mark(image, RESTORING_MARK, &clear)) {
-		slurm_error("dfrs carry: job %u: the start after %u requeues may have gone on from its image in %s",
-			    state.job, state.restored_by, options.images);
+		slurm_error("dfrs carry: JobId=%u: it is not known whether the run after %u requeues was restored from "
+			    "%s/%u: it is held; to restart it: dfrsd release --job %u --images %s --discard, then scontrol "
+			    "release %u", state.job, state.restored_by, options.images, state.job, state.job,
+			    options.images, state.job);
 		return UNCLEAR;
 	}
 	if (!clear || used)
@@ -273,6 +283,13 @@ static int open_image(bool *clear)
 
 	*clear = false;
 	(void) snprintf(name, sizeof(name), "%u", state.job);
+	/* Of a job that cannot be carried nothing is missed. */
+	if (!state.served && ((directory < 0) || faccessat(directory, "lock", F_OK, 0))) {
+		if (directory >= 0)
+			(void) close(directory);
+		*clear = true;
+		return -1;
+	}
 	if (directory < 0) {
 		slurm_error("dfrs carry: %s: %m; the node must see the directory of images", options.images);
 		return -1;
@@ -303,14 +320,20 @@ static enum image find_image(void)
 }
 
 /* The image is kept, and holds the job at each start, until an administrator has decided. */
-static bool keep_used_image(void)
+static bool keep_image(void)
 {
 	bool clear;
-	int image = open_image(&clear);
+	int image = open_image(&clear), mark;
 	bool good = (image >= 0) && !renameat(image, RESTORED_MARK, image, RESTORING_MARK);
 
+	if ((image >= 0) && !good && (errno == ENOENT)) {
+		mark = openat(image, RESTORING_MARK, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		good = (mark >= 0) && (write(mark, "0\n", 2) == 2) && !fsync(mark) && !fsync(image);
+		if (mark >= 0)
+			(void) close(mark);
+	}
 	if (!good)
-		slurm_error("dfrs carry: job %u: marking its image: %m", state.job);
+		slurm_error("dfrs carry: JobId=%u: marking its image: %m", state.job);
 	if (image >= 0)
 		(void) close(image);
 	return good;
@@ -444,7 +467,8 @@ static void choose_pids(const struct order *order)
 				       (most - FIRST_PID)));
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if ((fd < 0) || (write(fd, number, length) != length))
-		slurm_error("dfrs carry: %s: %m; job %u has PIDs that others have", path, state.job);
+		slurm_error("dfrs carry: %s: %m; JobId=%u runs, but its PIDs may be in use where it is carried to", path,
+			    state.job);
 	if (fd >= 0)
 		(void) close(fd);
 }
@@ -503,7 +527,7 @@ static void take_cpus_of(pid_t pid)
 	cpu_set_t *set = (cpu_set_t *) cpus;
 
 	if (sched_getaffinity(pid, sizeof(cpus), set) || sched_setaffinity(0, sizeof(cpus), set))
-		slurm_error("dfrs carry: CPUs of job %u: %m; it runs on those of slurmd", state.job);
+		slurm_error("dfrs carry: CPUs of JobId=%u: %m; it runs on those of slurmd", state.job);
 }
 
 __attribute__((noreturn)) static void run_dfrsd(pid_t monitor, const struct order *order, int output)
@@ -562,7 +586,7 @@ static bool restore(int process, const struct order *order, int out)
 	lines = fdopen(output[0], "r");
 	while (lines && (getline(&line, &size, lines) > 0)) {
 		if (answered || strcmp(line, RESTORED "\n"))
-			slurm_info("dfrs carry: job %u: %.*s", state.job, (int) strcspn(line, "\n"), line);
+			slurm_info("dfrs carry: %.*s", (int) strcspn(line, "\n"), line);
 		else
 			answered = inside(process, order, choose_next_pids) && answer(out, 1);
 	}
@@ -571,7 +595,7 @@ static bool restore(int process, const struct order *order, int out)
 		(void) fclose(lines);
 	status = (pid > 0) ? exit_of(pid) : -1;
 	if (status)
-		slurm_error("dfrs carry: job %u: its image in %s was not restored (status %d); see slurmd's log",
+		slurm_error("dfrs carry: JobId=%u: its image in %s was not restored (status %d); see slurmd's log",
 			    state.job, options.images, status);
 	if (!answered)
 		(void) answer(out, 0);
@@ -592,7 +616,7 @@ __attribute__((noreturn)) static void help(pid_t monitor, int in, int out)
 	if (read(in, &order, sizeof(order)) != sizeof(order))
 		_exit(0);
 	if (order.keep_image)
-		_exit(answer(out, keep_used_image()) ? 0 : 1);
+		_exit(answer(out, keep_image()) ? 0 : 1);
 	if ((process < 0) || (getppid() != monitor) || !inside(process, &order, mount_own))
 		_exit(answer(out, 0) ? 0 : 1);
 	if (order.root)
@@ -646,12 +670,14 @@ int slurm_spank_task_init_privileged(spank_t spank, int argc, char **argv)
 	state.ours = true;
 	/* Of the job from which it was submitted, if that was requeued: Slurm has not set this one's yet. */
 	(void) spank_unsetenv(spank, "SLURM_RESTART_COUNT");
+	state.served = is_served(spank);
 	state.image = find_image();
-	if (carrier_is_there()) {
+	if ((state.served || (state.image == IMAGE)) && carrier_is_there()) {
 		helper = start_helper();
 		state.on = (helper > 0) && unshare_all();
 		if (!state.on)
-			slurm_error("dfrs carry: job %u: new namespaces: %m", state.job);
+			slurm_error("dfrs carry: JobId=%u: %s: %m", state.job,
+				    (helper > 0) ? "new namespaces" : "starting a helper");
 	}
 	if (!state.on && (helper > 0)) {
 		/* It sees that there is nothing to do. */
@@ -721,7 +747,7 @@ static void reopen(int fd)
 	again = open(path, (flags & ~(O_CREAT | O_TRUNC | O_EXCL)) | O_NOCTTY | O_CLOEXEC);
 	if ((again < 0) || fstat(again, &after) || (before.st_dev != after.st_dev) || (before.st_ino != after.st_ino) ||
 	    ((at > 0) && (lseek(again, at, SEEK_SET) < 0)) || (dup2(again, fd) < 0))
-		slurm_info("dfrs carry: job %u: %s cannot be opened again, it may not be carried", state.job, path);
+		slurm_info("dfrs carry: JobId=%u: %s cannot be opened again, it may not be carried", state.job, path);
 	if (again >= 0)
 		(void) close(again);
 }
@@ -778,7 +804,8 @@ static void hold_image(void)
 
 	if (!state.on || (write(state.to_helper, &order, sizeof(order)) != sizeof(order)) ||
 	    (read(state.from_helper, &answer, 1) != 1))
-		slurm_error("dfrs carry: job %u: its image is removed soon", state.job);
+		slurm_error("dfrs carry: JobId=%u: its image cannot be protected, and dfrsd will remove it: copy %s/%u to "
+			    "keep it", state.job, options.images, state.job);
 }
 
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
@@ -793,24 +820,37 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 	if (!state.ours)
 		return 0;
 	order.restarts = count_restarts(spank);
-	/* What never ran has no image, but a job of this number may have had, long ago. */
+	if (!order.restarts && (state.image == IMAGE)) {
+		slurm_error("dfrs carry: JobId=%u: its first start, and %s/%u is an image: of another job of this number "
+			    "(dfrsd release --job %u --images %s --discard), or slurmctld has lost its runs: it is held",
+			    state.job, options.images, state.job, state.job, options.images);
+		hold_image();
+		hold_job();
+	}
+	/* A job of this number may have gone on from one, long ago. */
 	if (!order.restarts)
 		state.image = NO_IMAGE;
 	if ((state.image == USED_IMAGE) && (state.restored_by >= order.restarts)) {
-		slurm_error("dfrs carry: job %u: this start, after %u requeues, has gone on from its image already: "
-			    "slurmctld has forgotten that", state.job, order.restarts);
+		slurm_error("dfrs carry: JobId=%u: the run after %u requeues was restored before, and slurmctld has lost "
+			    "that: it is held, and its image kept", state.job, order.restarts);
 		hold_image();
 		hold_job();
 	}
 	if (state.image == USED_IMAGE) {
-		slurm_info("dfrs carry: job %u: it has gone on from its image before, and begins again", state.job);
+		slurm_info("dfrs carry: JobId=%u: it had gone on from its image, that run is over, and it restarts",
+			   state.job);
 		state.image = NO_IMAGE;
 	}
 	/* To begin from the start could throw away what the job has computed. */
-	if ((state.image == UNCLEAR) || ((state.image == IMAGE) && !state.on))
+	if ((state.image == IMAGE) && !state.served)
+		slurm_error("dfrs carry: JobId=%u waits with its image in %s, which is restored on one node of partitions=%s "
+			    "only: scontrol update its partition", state.job, options.images, options.partitions);
+	if ((state.image == UNCLEAR) || ((state.image == IMAGE) && !(state.on && state.served)))
 		hold_job();
+	if (!state.served)
+		return 0;
 	if (!state.on) {
-		slurm_error("dfrs carry: job %u runs as without the plugin, and cannot be carried", state.job);
+		slurm_error("dfrs carry: JobId=%u runs as without the plugin, and cannot be carried", state.job);
 		return 0;
 	}
 	if (state.image == IMAGE)
@@ -823,7 +863,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 		fail("forking");
 	if (order.init > 0) {
 		if (write(state.to_helper, &order, sizeof(order)) != sizeof(order))
-			slurm_error("dfrs carry: job %u: the helper is gone: %m", state.job);
+			slurm_error("dfrs carry: JobId=%u: the helper is gone: %m", state.job);
 		(void) close(report[1]);
 		(void) snprintf(restarts, sizeof(restarts), "%u", order.restarts);
 		become("monitor", order.init, report[0], restarts);

@@ -122,8 +122,43 @@ held_while() {
 
 @test "a job that may have an image is held where images are not mounted" { held_while lock; }
 
+@test "a job that waits with its image does not begin in a partition where it cannot be restored" {
+	local job
+	make_partition_plain
+	job=$(submit_and_wait 'count 5' -w n1 -- "$counting")
+	dump "$job" n1
+	controller scontrol requeue "$job"
+	wait_for_state "$job" PENDING 20
+	controller scontrol update "jobid=$job" partition=plain reqnodelist=n2 starttime=now
+	wait_for_state "$job" SPECIAL_EXIT 30
+	controller scontrol update "jobid=$job" partition=main reqnodelist=n3 starttime=now
+	controller scontrol release "$job"
+	wait_until 20 is_restored "$job" n3
+	wait_for_state "$job" FAILED 60
+	[ "$(output "$job" | grep -c '^begin')" = 1 ]
+	diff <(seq 100) <(output "$job" | sed -n 's/^count //p')
+}
+
 # shellcheck disable=SC2317 # for wait_until
-says_that_it_may_have_gone_on() { in_cluster "$1" grep -q "job $2: the start after .* may have gone on" /var/log/slurm/slurmd.log; }
+says_that_it_may_have_gone_on() { in_cluster "$1" grep -q "JobId=$2: it is not known whether the run after .* was restored" /var/log/slurm/slurmd.log; }
+
+@test "a new job does not go on from the image of another one that had its number" {
+	local job
+	job=$(submit --job-name=$name -w n2 --hold -- "$counting")
+	in_cluster n1 sh -c 'mkdir -m 700 "$0" && echo "301 1001 3" >"$0/ready"' "$images/$job"
+	controller scontrol release "$job"
+	wait_for_state "$job" SPECIAL_EXIT 30
+	sleep 2
+	controller scontrol release "$job"
+	controller scontrol update "jobid=$job" starttime=now
+	wait_until 30 says_that_it_may_have_gone_on n2 "$job"
+	wait_for_state "$job" SPECIAL_EXIT 30
+	in_cluster n2 dfrsd release --job "$job" --images $images --discard
+	sleep 2
+	controller scontrol release "$job"
+	controller scontrol update "jobid=$job" starttime=now
+	wait_until 30 prints "$job" 'count 5'
+}
 
 @test "a start that slurmctld has forgotten is not made a second time" {
 	local job state=/var/lib/slurm/slurmctld

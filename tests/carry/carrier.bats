@@ -9,8 +9,7 @@ load helpers
 images=/var/lib/dfrs/images
 
 setup_file() {
-	controller scontrol show partition plain >/dev/null 2>&1 ||
-		controller scontrol create partitionname=plain "nodes=n[1-4]" state=up maxtime=60 oversubscribe=no
+	make_partition_plain
 }
 
 @test "the batch script of a partition that is named is below the carrier, and no other" {

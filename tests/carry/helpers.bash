@@ -16,6 +16,12 @@ teardown() {
 # shellcheck disable=SC2317 # for wait_until
 queue_is_empty() { [ -z "$(controller squeue --noheader --name=$name)" ]; }
 
+# Where no job can be carried.
+make_partition_plain() {
+	controller scontrol show partition plain >/dev/null 2>&1 ||
+		controller scontrol create partitionname=plain "nodes=n[1-4]" state=up maxtime=60 oversubscribe=no
+}
+
 # run_job SBATCH-OPTIONS... -- COMMAND: prints the id when the job has ended.
 run_job() {
 	local job

@@ -6,7 +6,7 @@ use super::cgroups::IN_SLURMD;
 use super::examination::Examination;
 use super::finding::About;
 
-/// The exit code of a batch script in whose place its image could not be put (`dfrs-carrier`).
+/// The exit code of a batch script in whose place its image could not be put (`carrier/exit.h`).
 const NOT_RESTORED: u16 = 125;
 
 /// Whether a job that is carried keeps its output, its image when that is not restored, and its
@@ -60,6 +60,12 @@ fn has_number(list: &str, number: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exit_code_is_the_carriers() {
+        let header = include_str!("../../../../carrier/exit.h");
+        assert!(header.contains(&format!("#define EXIT_HELD {NOT_RESTORED}\n")));
+    }
 
     #[test]
     fn exit_codes_are_listed_by_number_and_range() {
