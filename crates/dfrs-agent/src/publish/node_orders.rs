@@ -95,6 +95,11 @@ fn orders_of(
         let Some(record) = ledger.get(job.id) else {
             continue;
         };
+        if record.life.leaves_image() {
+            // What Slurm shows is of before its requeue.
+            jobs.push(end_of(job.id, LeftImage::Kept));
+            continue;
+        }
         let order = order_for(job, record, place, node);
         jobs.extend(if !config.schedules(&job.partition) {
             order.filter(|order| order.frozen)

@@ -51,7 +51,8 @@ impl Phase for Dumping {
             return None;
         }
         match on_node {
-            ParkStatus::Parked => Some(LifeStep::Requeue),
+            // Not on what the saved state does not know yet.
+            ParkStatus::Parked => context.image.is_complete().then_some(LifeStep::Requeue),
             ParkStatus::Stuck => Some(LifeStep::Abandon(FAILED)),
             ParkStatus::Unknown => has_passed(self.since, timeout(context), context.now)
                 .then_some(LifeStep::Abandon(SLOW)),
