@@ -15,6 +15,13 @@ pub fn job(id: u32) -> String {
     format!("JobId={id}")
 }
 
+/// A text about a job without the job's name before it: what comes before names it already.
+pub fn without_job(id: u32, text: &str) -> &str {
+    let rest = text.strip_prefix(&job(id));
+    rest.and_then(|rest| rest.strip_prefix(": "))
+        .unwrap_or(text)
+}
+
 /// Logs a problem once for as long as it stays the same, because the daemon meets it again at each
 /// pass of its loop; and only when it was met twice in a row, because a job that ends takes its
 /// files away under our hands, which is no problem.
@@ -50,6 +57,13 @@ impl ActiveWarnings {
                 );
             }
         }
+    }
+
+    /// Logs a problem that is met once, as that something failed, at once.
+    pub fn report(&mut self, subject: impl Into<String>, text: impl Display) {
+        let subject = subject.into();
+        self.note(subject.clone(), &text);
+        self.note(subject, text);
     }
 
     /// `subject` has no problem any more: a next complaint about it is new.
@@ -125,6 +139,22 @@ mod tests {
         assert_eq!(warnings.reported(), [("JobId=1 cap", "no")]);
         assert_eq!(warnings.check("JobId=1 cap", Ok::<_, String>(5)), Some(5));
         assert_eq!(warnings.reported(), []);
+    }
+
+    #[test]
+    fn failure_is_reported_at_once() {
+        let mut warnings = ActiveWarnings::default();
+        warnings.report("JobId=1 image", "no");
+        assert_eq!(warnings.reported(), [("JobId=1 image", "no")]);
+        warnings.report("JobId=1 image", "not again");
+        assert_eq!(warnings.reported(), [("JobId=1 image", "not again")]);
+    }
+
+    #[test]
+    fn job_is_named_once() {
+        assert_eq!(without_job(1, "JobId=1: no"), "no");
+        assert_eq!(without_job(1, "JobId=17: no"), "JobId=17: no");
+        assert_eq!(without_job(1, "/images/1: no"), "/images/1: no");
     }
 
     #[test]

@@ -89,8 +89,6 @@ pub struct Reconciler {
     reclaimer: Box<dyn Reclaimer>,
     /// Carries jobs; none: this node does not.
     images: Option<Box<dyn CarryWorker>>,
-    /// When an image is removed that a job may have gone on from.
-    restored_images: BTreeMap<u32, Duration>,
     measurements: MeasurementFile,
     warnings: ActiveWarnings,
     jobs: BTreeMap<u32, NodeJob>,
@@ -140,7 +138,6 @@ impl Reconciler {
             facts,
             reclaimer,
             images: None,
-            restored_images: BTreeMap::new(),
             measurements,
             warnings: ActiveWarnings::default(),
             jobs: BTreeMap::new(),
@@ -197,7 +194,6 @@ impl Reconciler {
             self.note_reclaim(outcome, now);
         }
         self.note_carried(now);
-        self.remove_restored_images(now);
         // Taken out, so that a job and the rest can be changed side by side.
         let mut jobs = std::mem::take(&mut self.jobs);
         for job in jobs.values_mut() {

@@ -147,7 +147,7 @@ pub fn run(command: &CarryCommand) -> Result<(), String> {
             let mended = dumped.mended.len();
             let size = dumped.bytes.div_ceil(1 << 20);
             println!(
-                "{}: image of {size} MiB, {mended} waits mended",
+                "{}: image of {size} MiB, {mended} interrupted waits corrected",
                 log::job(job.job)
             );
             Ok(())

@@ -23,8 +23,10 @@ use super::tree::{self, JobTree, Namespaces};
 
 /// Where criu is if nothing else is said.
 pub const PROGRAM: &str = "/usr/sbin/criu";
-/// A dump or a restore that takes longer, and for each so many bytes a second more, has failed.
-const TIMEOUT: Duration = Duration::from_secs(600);
+/// A restore that takes longer, and for each so many bytes a second more, has failed.
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(600);
+/// The same of a dump. Ending it can end what it traces: the images' file system may be back first.
+const DUMP_TIMEOUT: Duration = Duration::from_secs(3600);
 const BYTES_OF_TIMEOUT: u64 = 16 << 20;
 /// Deleted files that are still open go into the image up to this size.
 pub const MAX_DELETED_FILE_BYTES: u64 = 64 << 20;
@@ -41,7 +43,6 @@ const SEARCH_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 #[derive(Debug, Clone)]
 pub struct Criu {
     program: PathBuf,
-    timeout: Duration,
 }
 
 /// What is asked of criu.
@@ -80,7 +81,6 @@ impl Criu {
         }
         Ok(Criu {
             program: program.to_owned(),
-            timeout: TIMEOUT,
         })
     }
 
@@ -149,7 +149,7 @@ impl Criu {
         }
         let named = |error: io::Error| format!("{}: {error}", self.program.display());
         let stage = CriuStage::new().map_err(named)?;
-        let timeout = self.timeout + Duration::from_secs(place.bytes / BYTES_OF_TIMEOUT);
+        let timeout = deed.timeout() + Duration::from_secs(place.bytes / BYTES_OF_TIMEOUT);
         let mut refused = None;
         let status = self
             .start(namespaces, deed, image, &script, stage.address())
@@ -232,6 +232,13 @@ impl Deed {
         match self {
             Deed::Dump { .. } => "dump",
             Deed::Restore { .. } => "restore",
+        }
+    }
+
+    fn timeout(self) -> Duration {
+        match self {
+            Deed::Dump { .. } => DUMP_TIMEOUT,
+            Deed::Restore { .. } => RESTORE_TIMEOUT,
         }
     }
 
@@ -431,7 +438,7 @@ mod tests {
         assert_eq!(waited.unwrap(), None);
         assert!(begun.elapsed() < Duration::from_secs(30));
         let child = Command::new("true").spawn().unwrap();
-        let waited = wait(child, TIMEOUT, &mut |_| (), &|| ());
+        let waited = wait(child, RESTORE_TIMEOUT, &mut |_| (), &|| ());
         assert!(waited.unwrap().unwrap().success());
     }
 

@@ -90,6 +90,7 @@ pub fn dump(
         manifest.processes = record::read_all(&inside)?;
         Ok(())
     };
+    let mut may_be_ready = false;
     let made = criu
         .dump(tree, &place, &mut look)
         .and_then(|()| RepairedConnections::of(tree)?.open_packet_filter())
@@ -98,6 +99,7 @@ pub fn dump(
             if manifest.processes.is_empty() {
                 return Err("criu has not run its action script".to_owned());
             }
+            may_be_ready = true;
             let manifest = image.seal(manifest)?;
             Ok(Dumped {
                 bytes: manifest.bytes,
@@ -106,12 +108,18 @@ pub fn dump(
         });
     made.map_err(|error| {
         let error = named(format!("{error}; it goes on here"));
-        // An image that could be seen already must not be restored beside it.
-        let removed = images.remove(tree.job);
+        // An image that could be seen already must not be restored beside it. One that cannot be
+        // removed, as their file system fails, keeps no job stopped otherwise.
+        let removed = images.remove(tree.job).or_else(|failed| match may_be_ready {
+            true => Err(failed),
+            false => Ok(()),
+        });
         match removed.and_then(|()| let_go_on(tree, &stopped)) {
             Ok(()) => error.into(),
             Err(second) => CarryFailure {
-                text: format!("{error}, but not yet: {second}; then `dfrsd release`"),
+                text: format!(
+                    "{error}, once it is released, which failed: {second}; 'dfrsd release' tries again"
+                ),
                 is_stopped: true,
             },
         }
@@ -129,7 +137,7 @@ pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), S
     let connections = RepairedConnections::of(tree)?;
     if let Err(error) = connections.open_packet_filter() {
         let job = log::job(tree.job);
-        log::line(format_args!("{job}: its own connections may hang: {error}"));
+        log::line(format_args!("{job}: TCP connections within the job may hang: {error}"));
     }
     connections.end_repair()?;
     for process in stopped_processes(tree)?.difference(stopped_before) {

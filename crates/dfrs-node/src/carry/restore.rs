@@ -104,7 +104,7 @@ fn check_starter(monitor: &HeldProcess) -> Result<(), String> {
         .and_then(|of| of.parent());
     match starter == Some(monitor.number()) && ProcessStatus::read(monitor).is_some() {
         true => Ok(()),
-        false => Err("it is restored only by the plugin that starts it".to_owned()),
+        false => Err("only spank_dfrs_carry.so may restore a job".to_owned()),
     }
 }
 

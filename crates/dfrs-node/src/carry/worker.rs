@@ -2,11 +2,13 @@
 //! of gigabytes takes its time, and caps must not wait for it.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 
 use super::dump::CarryFailure;
-use super::{Criu, Images, JobTree, SitePolicy, dump, inspect, release, release_job};
+use super::{
+    Criu, Images, JobTree, KEPT_AFTER_RESTORE, SitePolicy, dump, inspect, release, release_job, tree,
+};
 
 /// What is to be done with a job that runs here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +22,6 @@ pub enum CarryTask {
     Release,
     /// Remove its image, whatever it is.
     Discard,
-    /// Remove the image from which it has gone on, if that was long ago.
-    RemoveRestored,
 }
 
 /// A task of one job.
@@ -67,9 +67,17 @@ impl CarryThreads {
             let (sender, requests) = channel::<CarryRequest>();
             let (settings, finished) = (settings.clone(), finished.clone());
             thread::spawn(move || {
-                for request in requests {
-                    if finished.send((request, settings.perform(request))).is_err() {
-                        return;
+                loop {
+                    match requests.recv_timeout(KEPT_AFTER_RESTORE) {
+                        Ok(request) => {
+                            let outcome = settings.perform(request);
+                            if finished.send((request, outcome)).is_err() {
+                                return;
+                            }
+                        }
+                        // A dump does it, too (`check_room`).
+                        Err(RecvTimeoutError::Timeout) => settings.remove_restored(),
+                        Err(RecvTimeoutError::Disconnected) => return,
                     }
                 }
             });
@@ -87,10 +95,7 @@ impl CarryWorker for CarryThreads {
     fn request(&mut self, request: CarryRequest) {
         let thread = match request.1 {
             CarryTask::Inspect => &self.inspections,
-            CarryTask::Dump
-            | CarryTask::Release
-            | CarryTask::Discard
-            | CarryTask::RemoveRestored => &self.images,
+            CarryTask::Dump | CarryTask::Release | CarryTask::Discard => &self.images,
         };
         // Its thread only ends with us.
         let _ = thread.send(request);
@@ -124,6 +129,13 @@ impl ImageSettings {
         Ok(false)
     }
 
+    fn remove_restored(&self) {
+        // That it is not mounted is said by what needs it.
+        if let Ok(images) = Images::open(&self.directory, self.quota_bytes) {
+            images.remove_restored();
+        }
+    }
+
     fn perform(&self, (job, task): CarryRequest) -> Result<(), CarryFailure> {
         let policy = SitePolicy::new(&[], &[]);
         let find = || JobTree::find(job);
@@ -139,7 +151,11 @@ impl ImageSettings {
                 }
             }
             CarryTask::Dump => {
-                let tree = find()?;
+                let tree = find().map_err(|error| match tree::lone_monitor(job) {
+                    // It ended while a dump was cut off: the monitor waits for its release.
+                    Some(_) => stopped(error),
+                    None => error.into(),
+                })?;
                 if self.is_dumped(&tree).map_err(stopped)? {
                     return Ok(());
                 }
@@ -147,8 +163,7 @@ impl ImageSettings {
                 dump(&tree, &images, &criu, &policy, &self.node).map(|_| ())
             }
             CarryTask::Release => Ok(release_job(job, &images()?)?),
-            CarryTask::Discard => Ok(images()?.remove(job)?),
-            CarryTask::RemoveRestored => Ok(images()?.remove_restored(job)?),
+            CarryTask::Discard => Ok(images()?.discard(job)?),
         }
     }
 }

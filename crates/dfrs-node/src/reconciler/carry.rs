@@ -1,7 +1,7 @@
 //! Jobs that are carried: whether they can be, and their images.
 
 use super::*;
-use crate::carry::{CarryFailure, CarryOutcome, CarryTask, KEPT_AFTER_RESTORE};
+use crate::carry::{CarryFailure, CarryOutcome, CarryTask};
 use crate::job::JobImage;
 
 /// How often a job is inspected that may be carried, at last.
@@ -89,11 +89,6 @@ impl Reconciler {
             self.publish(job, JobFact::Carriable, false);
             return;
         }
-        if job.inspections == 0 {
-            // It may have gone on from an image, which is then removed, even if the job is over.
-            let due = now.monotonic + KEPT_AFTER_RESTORE;
-            self.restored_images.insert(job.id, due);
-        }
         if !job.is_inspected && !job.has_failed_image && job.image_due <= now.monotonic {
             self.request_carry(job, CarryTask::Inspect);
             job.is_inspected = true;
@@ -106,30 +101,10 @@ impl Reconciler {
         }
     }
 
-    /// Has images removed from which jobs that ran here have gone on long ago. O(jobs that have begun
-    /// here since).
-    pub(super) fn remove_restored_images(&mut self, now: Now) {
-        let Some(worker) = &mut self.images else {
-            return;
-        };
-        self.restored_images.retain(|job, due| {
-            let is_due = *due <= now.monotonic;
-            if is_due {
-                worker.request((*job, CarryTask::RemoveRestored));
-            }
-            !is_due
-        });
-    }
-
     /// Takes note of what was done.
     pub(super) fn note_carried(&mut self, now: Now) {
         let outcomes = self.images.as_mut().map(|worker| worker.finished());
         for outcome in outcomes.unwrap_or_default() {
-            if let ((job, CarryTask::RemoveRestored), Err(error)) = &outcome {
-                let job = log::job(*job);
-                let text = &error.text;
-                log::line(format_args!("{job}: its image of before stays: {text}"));
-            }
             // Taken out, so that it and the rest can be changed side by side.
             if let Some(mut job) = self.jobs.remove(&outcome.0.0) {
                 self.note_outcome(&mut job, outcome, now);
@@ -150,59 +125,72 @@ impl Reconciler {
                 self.note_inspection(job, result);
             }
             CarryTask::Dump if job.image == JobImage::Writing => match result {
-                Ok(()) => job.image = JobImage::Complete,
+                Ok(()) => {
+                    self.warnings.clear(&job.subject("image"));
+                    job.image = JobImage::Complete;
+                }
                 Err(error) => {
                     job.image = match error.is_stopped {
                         true => JobImage::Left,
                         false => JobImage::Failed,
                     };
                     job.has_failed_image = true;
-                    self.warnings.note(job.subject("image"), error.text);
+                    self.report_image(job, &error);
                     self.publish(job, JobFact::Carriable, false);
                 }
             },
             CarryTask::Release if job.image == JobImage::Releasing => match result {
                 Ok(()) => {
-                    log::line(format_args!(
-                        "{} goes on without an image",
-                        log::job(job.id)
-                    ));
+                    self.warnings.clear(&job.subject("image"));
+                    let job_id = log::job(job.id);
+                    log::line(format_args!("{job_id}: image removed, the job goes on here"));
                     match job.has_failed_image {
                         true => job.image = JobImage::Failed,
                         false => self.forget_image(job),
                     }
                 }
                 Err(error) => {
-                    self.warnings.note(job.subject("image"), error.text);
+                    self.report_image(job, &error);
                     job.image = JobImage::Left;
                     job.image_due = now.monotonic + RETRY_INTERVAL;
                 }
             },
             CarryTask::Discard if job.image == JobImage::Discarding => match result {
                 Ok(()) => {
-                    log::line(format_args!(
-                        "{}: it has no image any more",
-                        log::job(job.id)
-                    ));
+                    self.warnings.clear(&job.subject("image"));
+                    log::line(format_args!("{}: image removed", log::job(job.id)));
                     job.image = JobImage::Discarded;
                     job.checked_at = None;
                 }
                 Err(error) => {
-                    self.warnings.note(job.subject("image"), error.text);
+                    self.report_image(job, &error);
                     job.image = JobImage::None;
                     job.image_due = now.monotonic + RETRY_INTERVAL;
                 }
             },
+            // It was meant for a run that is over, waited for other images, and met the next one.
+            CarryTask::Dump if job.directory.is_some() => {
+                let is_stopped = result.map_or_else(|failure| failure.is_stopped, |()| true);
+                if is_stopped {
+                    let note = self.facts.set_image_note(job.id, true);
+                    self.warnings.check(job.subject("note"), note);
+                    job.image = JobImage::Left;
+                }
+            }
             // Of a run of the job that is over.
             CarryTask::Dump | CarryTask::Release | CarryTask::Discard => {}
-            CarryTask::RemoveRestored => {}
         }
+    }
+
+    fn report_image(&mut self, job: &NodeJob, failure: &CarryFailure) {
+        let text = log::without_job(job.id, &failure.text);
+        self.warnings.report(job.subject("image"), text);
     }
 
     fn note_inspection(&mut self, job: &mut NodeJob, result: Result<(), CarryFailure>) {
         let (can_be, why) = match result {
             Ok(()) => (true, String::new()),
-            Err(failure) => (false, failure.text),
+            Err(failure) => (false, log::without_job(job.id, &failure.text).to_owned()),
         };
         // Of what its processes are while they are being made nothing is said.
         if why != job.obstacles && (can_be || job.inspections > 2) {

@@ -32,6 +32,8 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// Mode of its files.
 const FILE_MODE: u32 = 0o600;
 
+/// How the names of files end that criu reads.
+const IMAGE_FILE: &str = ".img";
 const READY: &str = "ready";
 const MANIFEST: &str = "manifest.json";
 /// `F_WRLCK` and `SEEK_SET` (fcntl(2)).
@@ -210,13 +212,21 @@ impl Images {
     ///
     /// If it cannot be removed, or a dump or a restore is under way.
     pub fn remove(&self, job: u32) -> Result<(), String> {
-        let path = self.path(job);
-        if !is_there(&path)? {
-            return Ok(());
-        }
-        let _lock = self.lock(job)?;
-        check_directory(&path)?;
-        remove(&path)
+        self.with_locked(job, remove)
+    }
+
+    /// Removes the image of a job that is not to go on from it; if it has, its mark stays: slurmctld
+    /// may forget that start, and the job's end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::remove`].
+    pub fn discard(&self, job: u32) -> Result<(), String> {
+        self.with_locked(job, |path| match mark_of(path)? {
+            Some(RestoreMark { is_sure: true, .. }) => remove_but_marks(path)
+                .map_err(|error| format!("{}: {error}", path.display())),
+            _ => remove(path),
+        })
     }
 
     /// Takes the image back, or what there is of one, for the job's run after so many requeues, which
@@ -227,14 +237,10 @@ impl Images {
     /// As [`Self::remove`]; and if a later run has gone on from it, or made it: what is left of this
     /// one must not go on then.
     pub fn take_back(&self, job: u32, restarts: u32) -> Result<(), String> {
-        let path = self.path(job);
-        if !is_there(&path)? {
-            return Ok(());
-        }
-        let _lock = self.lock(job)?;
-        check_directory(&path)?;
-        refuse_later(&path, restarts)?;
-        remove(&path)
+        self.with_locked(job, |path| {
+            refuse_later(path, restarts)?;
+            remove(path)
+        })
     }
 
     /// Whether a dump of the job was cut off, or its image is complete, and it has not gone on from
@@ -272,30 +278,25 @@ impl Images {
         }
     }
 
-    /// Removes an image from which the job has gone on, if that was long ago, but for its mark.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be removed; one line.
-    pub fn remove_restored(&self, job: u32) -> Result<(), String> {
-        self.remove_restored_before(job, KEPT_AFTER_RESTORE)
+    /// Removes images from which jobs have gone on long ago, but for their marks, and marks of a day
+    /// ago. What cannot be removed stays. O(images).
+    pub fn remove_restored(&self) {
+        self.remove_old(KEPT_AFTER_RESTORE);
     }
 
-    /// And its mark, if that is a day old.
+    /// Removes an image from which the job has gone on, if that was so long ago, but for its mark;
+    /// and that, if it is a day old.
     fn remove_restored_before(&self, job: u32, least_age: Duration) -> Result<(), String> {
-        let path = self.path(job);
-        let old = || mark::age(&path).filter(|age| *age >= least_age);
-        if old().is_none() {
+        let age = |path: &Path| mark::age(path).filter(|age| *age >= least_age);
+        if age(&self.path(job)).is_none() {
             return Ok(());
         }
-        let _lock = self.lock(job)?;
-        check_directory(&path)?;
-        let failed = |error: io::Error| format!("{}: {error}", path.display());
-        match old() {
-            Some(age) if age >= MARK_KEPT => remove(&path),
-            Some(_) => remove_but_marks(&path).map_err(failed),
+        self.with_locked(job, |path| match age(path) {
+            Some(age) if age >= MARK_KEPT => remove(path),
+            Some(_) => remove_but_marks(path)
+                .map_err(|error| format!("{}: {error}", path.display())),
             None => Ok(()),
-        }
+        })
     }
 
     /// Removes images that were restored so long ago, and marks of a day ago. O(images).
@@ -309,6 +310,22 @@ impl Images {
             // What cannot be removed is counted.
             let _ = self.remove_restored_before(job, least_age);
         }
+    }
+
+    /// Does something with the directory of a job's image, if there is one: of root's, and locked
+    /// meanwhile.
+    fn with_locked(
+        &self,
+        job: u32,
+        act: impl FnOnce(&Path) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let path = self.path(job);
+        if !is_there(&path)? {
+            return Ok(());
+        }
+        let _lock = self.lock(job)?;
+        check_directory(&path)?;
+        act(&path)
     }
 
     /// Locks a job's image until what is returned is dropped.
@@ -411,9 +428,11 @@ impl ReadyImage {
         let named = |text: String| format!("{}: {text}", self.path.display());
         let names = file_names(&self.path).map_err(|error| named(error.to_string()))?;
         let known = &self.manifest.files;
-        if let Some(name) = names
-            .iter()
-            .find(|name| known.iter().all(|file| file.name != **name))
+        // Beside the image lie criu's statistics of a restore, and marks that were cut off.
+        let unknown = |name: &&String| {
+            name.ends_with(IMAGE_FILE) && known.iter().all(|file| file.name != **name)
+        };
+        if let Some(name) = names.iter().find(unknown)
         {
             return Err(named(format!("{name} is not in its manifest.json")));
         }

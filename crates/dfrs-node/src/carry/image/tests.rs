@@ -80,7 +80,7 @@ fn restored_image_is_none_and_goes_with_the_next() {
     assert!(images.ready(7).unwrap().is_none());
     images.confirm_restored(7, 3).unwrap();
     // It stays for a while.
-    images.remove_restored(7).unwrap();
+    images.remove_restored();
     images.check_room(8, u64::MAX).unwrap_err();
     assert!(path.join("pages-1.img").exists());
     let restored_before = |age| {
@@ -90,6 +90,8 @@ fn restored_image_is_none_and_goes_with_the_next() {
     };
     let names = || fs::read_dir(&path).unwrap().count();
     restored_before(KEPT_WITHOUT_ROOM);
+    images.remove_restored();
+    assert!(names() > 1);
     images.check_room(8, 0).unwrap();
     assert!(names() > 1);
     images.check_room(8, u64::MAX).unwrap_err();
@@ -101,10 +103,48 @@ fn restored_image_is_none_and_goes_with_the_next() {
     image.end_restored().unwrap();
     images.check_room(7, u64::MAX).unwrap_err();
     assert_eq!(names(), 1, "it runs, and needs the room itself");
+    restored_before(KEPT_AFTER_RESTORE);
+    images.remove_restored();
+    assert_eq!(names(), 1);
     restored_before(MARK_KEPT);
     images.check_room(8, 0).unwrap();
     assert!(!path.exists());
     drop(images.begin(7, 3).unwrap());
+}
+
+#[test]
+fn mark_of_a_start_stays_when_the_job_is_over() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    let marks = || {
+        images.discard(7).unwrap();
+        let names = fs::read_dir(images.path(7)).into_iter().flatten().flatten();
+        names.map(|entry| entry.file_name().into_string().unwrap())
+            .collect::<Vec<_>>()
+    };
+    sealed(&images);
+    assert!(marks().is_empty(), "it is not to go on from it");
+    sealed(&images);
+    images.ready(7).unwrap().unwrap().begin_restored(3).unwrap();
+    assert!(marks().is_empty(), "it was held, and is over");
+    sealed(&images);
+    let image = images.ready(7).unwrap().unwrap();
+    image.begin_restored(3).unwrap();
+    image.end_restored().unwrap();
+    assert_eq!(marks(), ["restored"]);
+    assert!(!images.has_remains(7).unwrap());
+}
+
+#[test]
+fn image_that_was_tried_before_can_be_restored() {
+    let scratch = Scratch::new();
+    let images = images(&scratch);
+    sealed(&images);
+    // criu's of a restore, and a mark for which there was no room.
+    for name in ["stats-restore", "restoring.part"] {
+        fs::write(images.path(7).join(name), "").unwrap();
+    }
+    images.ready(7).unwrap().unwrap().check_files().unwrap();
 }
 
 #[test]

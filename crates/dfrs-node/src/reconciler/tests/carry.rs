@@ -78,6 +78,14 @@ impl CarryWorld {
         names.join(" ").replace(".17", "").replace(".sock", "")
     }
 
+    fn troubles(&self) -> Vec<String> {
+        let world = &self.world;
+        world
+            .reconciler
+            .status(&world.orders, world.now())
+            .troubles
+    }
+
     fn is_frozen(&self) -> bool {
         let text = fs::read_to_string(self.world.freezer_file()).unwrap();
         ["1", "FROZEN"].contains(&text.trim())
@@ -252,7 +260,8 @@ fn image_that_failed_is_published_and_not_tried_again() {
     let mut node = CarryWorld::new(LAYOUTS[0]);
     node.order(true);
     assert_eq!(node.asked(), [CarryTask::Dump]);
-    node.answer(CarryTask::Dump, Err("criu: no"));
+    node.answer(CarryTask::Dump, Err("JobId=17: criu: no"));
+    assert_eq!(node.troubles(), ["JobId=17 image: criu: no"]);
     node.world.wait(1);
     assert_eq!(node.facts(), "image stuck");
     node.order(false);
@@ -269,7 +278,7 @@ fn job_that_a_failed_dump_has_left_stopped_is_released() {
     node.order(true);
     assert_eq!(node.asked(), [CarryTask::Dump]);
     let failure = CarryFailure {
-        text: "criu: no, but not yet: it is traced".to_owned(),
+        text: "criu: no; it is traced".to_owned(),
         is_stopped: true,
     };
     let outcome = ((JOB, CarryTask::Dump), Err(failure));
@@ -281,6 +290,7 @@ fn job_that_a_failed_dump_has_left_stopped_is_released() {
     node.world.wait(6);
     assert_eq!(node.asked(), [CarryTask::Release], "again");
     node.answer(CarryTask::Release, Ok(()));
+    assert!(node.troubles().is_empty());
     node.world.wait(1);
     assert_eq!(node.asked(), []);
     assert_eq!(node.facts(), "image stuck");
