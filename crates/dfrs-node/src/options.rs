@@ -72,7 +72,7 @@ pub struct ServeOptions {
     /// Cores of the node, before the reserve [default: what the node's own cgroup allows]
     #[arg(long, value_name = "CORES", value_parser = positive_cores)]
     pub cpu_capacity: Option<f64>,
-    /// Slurm's own user (SlurmUser), name or number; root is obeyed too
+    /// Slurm's own user (SlurmUser), name or number; root's messages are accepted, too
     #[arg(long, value_name = "NAME", default_value = "root")]
     pub controller_user: String,
     /// Append what jobs used to this file, as JSON lines [default: nowhere]
