@@ -88,7 +88,7 @@ impl Life {
         let (id, place) = (job.id, &self.last_place);
         (self.image == LifeImage::NotRestored).then(|| {
             format!(
-                "DFRS: its image could not be restored on {place}, see dfrsd's log there; it is kept, and 'scontrol release {id}' restores it again"
+                "DFRS: its image could not be restored on {place}: see slurmd's log there ('dfrs carry:'); the image is kept; 'scontrol release {id}' tries again"
             )
         })
     }
