@@ -14,6 +14,7 @@ use dfrs_agent::slurm::port::{LogLevel, Slurm};
 use dfrs_agent::{Agent, Ports};
 use dfrs_core::{Bytes, Time};
 use dfrs_proto::conf::{Config, Mode, NeedsSource};
+use dfrs_proto::slurm_conf::no_delivery_report;
 
 use crate::breaker::CircuitBreaker;
 use crate::daemons::{NodeDaemons, Traffic};
@@ -407,10 +408,7 @@ fn without_unacknowledged_features(host: &impl PluginHost, config: &Config) -> C
     if host.delivery_known() {
         return config;
     }
-    let why = format!(
-        "slurmctld of Slurm {} does not learn which nodes a message has not reached",
-        host.slurm_version()
-    );
+    let why = no_delivery_report(host.slurm_version());
     if config.needs == NeedsSource::Measured {
         host.log(
             LogLevel::Error,

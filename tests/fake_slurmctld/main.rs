@@ -166,9 +166,7 @@ fn parking_is_disabled_when_slurmd_does_not_report_lost_messages() {
     if (from..to).contains(&SLURM_VERSION_NUMBER) {
         run.assert_has("SwapPerNode counts as 0 and no job is parked");
         run.assert_has("Needs counts as requested");
-        run.assert_has(&format!(
-            "slurmctld of Slurm {SLURM_VERSION} does not learn"
-        ));
+        run.assert_has(&format!("Slurm {SLURM_VERSION} does not report"));
     } else {
         run.assert_has_not("SwapPerNode");
         run.assert_has_not("Needs");

@@ -16,6 +16,7 @@ mod scheduler;
 #[cfg(test)]
 mod tests;
 
+pub use dfrs_conf::no_delivery_report;
 pub use facts::{CgroupConf, Idle, PowerSaving, SlurmFacts, SlurmNode, SlurmPartition};
 pub use finding::{About, Finding, Verdict};
 pub use host_list::entries as host_list_entries;

@@ -16,12 +16,20 @@ pub(super) fn extra(examination: &mut Examination<'_>) {
     }
 }
 
+/// Why nothing that depends on acknowledgements of nodes is done with this version of Slurm.
+#[must_use]
+pub fn no_delivery_report(version: &str) -> String {
+    format!("Slurm {version} does not report which nodes a message failed to reach")
+}
+
 /// Whether what nodes acknowledge is worth something.
 pub(super) fn delivery(examination: &mut Examination<'_>) {
     if examination.parks && !examination.facts.is_delivery_known {
+        // The only series of which this is so.
+        let why = no_delivery_report("23.11");
         examination.warn(
             About::DfrsConf,
-            "dfrs.conf: SwapPerNode counts as 0 and no job is parked: slurmctld of Slurm 23.11 does not learn which nodes a message has not reached",
+            format!("dfrs.conf: SwapPerNode counts as 0 and no job is parked: {why}"),
             "use another Slurm, or write SwapPerNode=0",
         );
     }
