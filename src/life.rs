@@ -7,7 +7,6 @@ use dfrs_core::{Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::status::{BreakerState, BreakerStatus};
 
-use crate::status::seconds;
 use restoration::{Handover, Restoration};
 
 mod restoration;
@@ -225,10 +224,10 @@ impl PluginLife {
         let tripped = self.history.tripped.as_ref();
         BreakerStatus {
             state,
-            since: tripped.map(|(at, _)| seconds(*at)),
+            since: tripped.map(|(at, _)| at.seconds_to_the_millisecond()),
             why: tripped.map(|(_, why)| why.clone()),
             trips: self.history.trips,
-            reset_at: self.reset_at().map(seconds),
+            reset_at: self.reset_at().map(Time::seconds_to_the_millisecond),
         }
     }
 

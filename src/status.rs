@@ -122,7 +122,7 @@ impl Reporter {
             .memory
             .report(&facts.passes, &facts.locks, Instant::now());
         writer.write(Status {
-            written: seconds(now),
+            written: now.seconds_to_the_millisecond(),
             breaker: facts.breaker,
             jobs: facts.counts.jobs,
             job_metrics: facts.job_metrics,
@@ -145,7 +145,7 @@ fn frame(config: Option<&Config>, problem: Option<String>, now: Time) -> Status 
     Status {
         version: VERSION,
         software: env!("CARGO_PKG_VERSION").to_owned(),
-        started: seconds(now),
+        started: now.seconds_to_the_millisecond(),
         running: true,
         mode: mode.word().to_owned(),
         problem,
@@ -166,10 +166,4 @@ fn nodes(counts: &Counts, mut silent: Vec<String>) -> NodeCounts {
         silent: number,
         silent_names: silent,
     }
-}
-
-/// UNIX seconds, to the millisecond.
-// Precise enough: milliseconds since 1970 are far below 2^53.
-pub(crate) fn seconds(time: Time) -> f64 {
-    (time.0 / 1000) as f64 / 1000.0
 }

@@ -39,6 +39,12 @@ impl Time {
         Span(self.0).seconds()
     }
 
+    /// Seconds since the origin, without what is less than a millisecond: for people and files.
+    // Precise enough: milliseconds since 1970 are far below 2^53.
+    pub fn seconds_to_the_millisecond(self) -> f64 {
+        (self.0 / 1000) as f64 / 1000.0
+    }
+
     /// The time from `earlier` to here, negative if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -340,6 +346,7 @@ mod tests {
     fn times_and_lengths_are_added_and_subtracted() {
         assert_eq!(Time::from_seconds(3).seconds(), 3.0);
         assert_eq!(Time(2_999_999).whole_seconds(), 2);
+        assert_eq!(Time(1_234_567).seconds_to_the_millisecond(), 1.234);
         assert_eq!(Time::from_seconds(3) - Time(1), Span(2_999_999));
         let mut span = Span(3);
         span += Span(4);

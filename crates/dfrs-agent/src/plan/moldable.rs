@@ -258,11 +258,5 @@ fn microseconds(seconds: f64) -> i64 {
     ((seconds * 1e6) as i64).min(i64::MAX / 4)
 }
 
-/// The time in seconds, exact enough for any time to come.
-// Precise enough: far below 2^53 microseconds.
-fn seconds(span: Span) -> f64 {
-    span.0 as f64 / 1e6
-}
-
 #[cfg(test)]
 mod tests;

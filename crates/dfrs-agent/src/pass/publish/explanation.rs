@@ -37,7 +37,8 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             .as_ref()
             .map_or(Span::ZERO, LedgerRecord::virtual_time);
         let since = record.map_or(job.submit_seconds, LedgerRecord::waits_since);
-        let flow_time = (seconds(now) - as_float(since)).max(0.0);
+        let flow_time = (now.seconds_to_the_millisecond() - as_float(since)).max(0.0);
+        let not_before = self.not_before(job, record, now);
         let weight = self.planner.weights.of(job);
         let is_carriable = record.is_some_and(|record| record.is_carriable);
         let boosted = record.is_some_and(|record| record.deadline_boost);
@@ -48,7 +49,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         };
         Some(Explanation {
             version: VERSION,
-            now: seconds(now),
+            now: now.seconds_to_the_millisecond(),
             job: job.id,
             user: job.user,
             partition: job.partition.clone(),
@@ -63,16 +64,16 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             devices: requested_by_kind(&job.request.devices),
             need: f64::from(self.need(job, record).eighths()) / 8.0,
             r#yield: record.map_or(0.0, |record| record.share().0),
-            virtual_time: length(virtual_time),
+            virtual_time: virtual_time.seconds(),
             flow_time,
-            stretch: (virtual_time > Span::ZERO).then(|| flow_time / length(virtual_time)),
+            stretch: (virtual_time > Span::ZERO).then(|| flow_time / virtual_time.seconds()),
             priority: job.priority,
             weight: f64::from(weight.0) / 1000.0,
             mobility: mobility_now(job, &self.config, is_carriable).to_string(),
             recent_moves: record.map_or(0, |record| record.life.recent_moves(now)),
             most_moves: self.config.policy.settings.budget.moves_per_job,
-            next_remap: seconds(self.planner.remaps.due()),
-            not_before: self.not_before(job, record, now).map(seconds),
+            next_remap: self.planner.remaps.due().seconds_to_the_millisecond(),
+            not_before: not_before.map(Time::seconds_to_the_millisecond),
             co_located: saturating_u32(co_located.len()),
             co_located_jobs: co_located.into_iter().take(MAX_ENTRIES).collect(),
             notes: self.notes(job, record, &nodes, now),
@@ -251,7 +252,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
                 continue;
             };
             let change = LastDecision {
-                at: seconds(now),
+                at: now.seconds_to_the_millisecond(),
                 what: action.verb().to_owned(),
                 why: why.clone(),
             };
@@ -285,15 +286,6 @@ fn on_nodes(placement: &NamedPlacement) -> Vec<OnNode> {
             tasks: spot.tasks,
         })
         .collect()
-}
-
-/// UNIX seconds, to the millisecond.
-fn seconds(time: Time) -> f64 {
-    as_float(time.0 / 1000) / 1000.0
-}
-
-fn length(span: Span) -> f64 {
-    as_float(span.0) / 1e6
 }
 
 // Precise enough: times in this century are far below 2^53.

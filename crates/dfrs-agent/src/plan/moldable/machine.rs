@@ -119,7 +119,7 @@ fn time_left(job: &ObservedJob, record: Option<&LedgerRecord>, facts: &PassFacts
     match (job.state, record) {
         (ObservedState::Running, Some(record)) => {
             let count = saturating_u32(job.places.len());
-            let done = super::seconds(record.progress.clone().virtual_time(facts.now));
+            let done = record.progress.clone().virtual_time(facts.now).seconds();
             let left = time_on(job, count, facts) - done;
             let left = if left > 0.0 {
                 left
@@ -139,7 +139,8 @@ fn left_of_limit(job: &ObservedJob, now: Time) -> f64 {
     if job.end_seconds == 0 {
         return f64::INFINITY;
     }
-    super::seconds(Time::from_seconds(job.end_seconds).since(now)).max(0.0)
+    let left = Time::from_seconds(job.end_seconds).since(now);
+    left.seconds().max(0.0)
 }
 
 /// How long the job takes on so many nodes, in seconds.
