@@ -104,7 +104,7 @@ pub struct JobCounts {
     pub paused: u32,
     /// Are on their way from one of these to another.
     pub under_way: u32,
-    /// Were suspended by others.
+    /// Were suspended by an operator.
     pub suspended: u32,
     /// For what those wait that wait for their start, are parked or paused.
     #[serde(default)]

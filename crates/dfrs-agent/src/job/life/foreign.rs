@@ -17,7 +17,7 @@ pub(super) struct ForeignPhase;
 impl Phase for ForeignPhase {
     fn traits(&self) -> &'static PhaseTraits {
         &PhaseTraits {
-            name: "suspended by others",
+            name: "suspended by an operator",
             course: PhaseCourse::Settled,
             place: PhasePlace::Operators,
             freezing: Freezing::Never,

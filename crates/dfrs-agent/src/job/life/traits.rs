@@ -231,7 +231,7 @@ mod tests {
         );
         assert_eq!(
             phases(|life| !life.may_have_step()),
-            "waiting, running, paused after its checkpoint, suspended by others"
+            "waiting, running, paused after its checkpoint, suspended by an operator"
         );
         assert_eq!(
             phases(Life::is_leaving),
@@ -244,7 +244,7 @@ mod tests {
         );
         assert_eq!(
             phases(Life::is_handed_back),
-            "waiting, running, coming back, paused after its checkpoint, suspended by others"
+            "waiting, running, coming back, paused after its checkpoint, suspended by an operator"
         );
         assert_eq!(
             phases(Life::depends_on_dfrs),
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(phases(Life::is_paused), "paused after its checkpoint");
         assert_eq!(
             phases(Life::is_suspended_by_operator),
-            "suspended by others"
+            "suspended by an operator"
         );
     }
 }

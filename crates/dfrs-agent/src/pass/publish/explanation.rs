@@ -274,7 +274,7 @@ fn phase(job: &ObservedJob, record: Option<&LedgerRecord>) -> &'static str {
         (_, Some(record)) => record.life.phase_name(),
         (ObservedState::Pending, None) => "waiting",
         (ObservedState::Running, None) => "running",
-        (ObservedState::Suspended, None) => "suspended by others",
+        (ObservedState::Suspended, None) => "suspended by an operator",
     }
 }
 
