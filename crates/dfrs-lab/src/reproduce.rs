@@ -15,12 +15,13 @@ mod traces;
 
 use std::path::Path;
 
+use dfrs_proto::text::counted;
+
 use crate::outputs::make_directory;
 use crate::runs::Runs;
 use experiment::{Experiment, all};
 use moldable::Ratios;
 use results::Results;
-use tables::counted;
 use traces::{TraceSet, Traces};
 
 pub use traces::ALL_TRACES;
@@ -104,7 +105,7 @@ impl Reproduction<'_> {
         };
         format!(
             "{} of {} jobs with seeds from {}, unscaled and at nine loads; {real}; dfrs {}",
-            counted(self.traces as usize, "synthetic trace"),
+            counted(self.traces, "synthetic trace"),
             self.jobs,
             self.seed,
             env!("CARGO_PKG_VERSION")

@@ -1,9 +1,10 @@
 //! Texts for people.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// The longest text that is shown whole, in characters; of a longer one, its beginning and its end.
-const MAX_BYTES: usize = 500;
+const MAX_CHARACTERS: usize = 500;
 const BEGINNING: usize = 300;
 const END: usize = 150;
 
@@ -11,7 +12,7 @@ const END: usize = 150;
 /// stands at its beginning and what to do at its end.
 pub fn shortened(text: &str) -> Cow<'_, str> {
     let length = text.chars().count();
-    if length <= MAX_BYTES {
+    if length <= MAX_CHARACTERS {
         return text.into();
     }
     let beginning = text.chars().take(BEGINNING);
@@ -19,9 +20,25 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     beginning.chain(" ... ".chars()).chain(end).collect()
 }
 
+/// The first `max` names of a list, and how many more there are; nothing if there are none.
+pub fn some_of(names: &[impl AsRef<str>], max: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(max).map(AsRef::as_ref).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(max) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// A number with the name of what is counted: "1 node", "2 nodes".
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, name: &str) -> String {
+    let ending = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {name}{ending}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::{counted, shortened, some_of};
 
     #[test]
     fn the_middle_of_long_texts_is_left_out() {
@@ -32,5 +49,20 @@ mod tests {
             shortened(&long),
             format!("{} ... {}", "ä".repeat(300), "ö".repeat(150))
         );
+    }
+
+    #[test]
+    fn list_ends_with_how_many_more_there_are() {
+        assert_eq!(some_of(&["n0"; 0], 2), "");
+        assert_eq!(some_of(&["n0"], 2), "n0");
+        assert_eq!(some_of(&["n0", "n1"], 2), "n0, n1");
+        assert_eq!(some_of(&["n0", "n1", "n2"], 2), "n0, n1 and 1 more");
+    }
+
+    #[test]
+    fn name_of_what_is_counted_has_its_plural() {
+        assert_eq!(counted(0u32, "node"), "0 nodes");
+        assert_eq!(counted(1usize, "node"), "1 node");
+        assert_eq!(counted(2u64, "node"), "2 nodes");
     }
 }

@@ -30,7 +30,7 @@ mod parking;
 mod pauses;
 mod phase;
 mod planned;
-pub(crate) mod reason;
+mod reason;
 mod requeued;
 mod room;
 mod running;

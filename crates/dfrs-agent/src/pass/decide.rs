@@ -6,6 +6,7 @@ use dfrs_core::{
     Action, Blocked, Decision, Events, JobId, Plan, Time, Violation, decide_while, jobs_at_fault,
 };
 use dfrs_proto::conf::Mode;
+use dfrs_proto::text::some_of;
 
 use super::decide::decision_backoff::DecisionFailure;
 use super::{Agent, PassReport};
@@ -312,16 +313,15 @@ fn planned_text(action: &Action, seen: &Observation) -> String {
     format!("{name}: planned: {verb}{place}")
 }
 
-/// "JobId=7", or "8 jobs (JobId=7, JobId=9, ...)".
+/// "JobId=7", or "8 jobs (JobId=7, JobId=9 and 6 more)".
 fn jobs_named(jobs: &[u32], seen: &Observation) -> String {
     const MAX_NAMED: usize = 5;
-    let name = |id: &u32| job_name(*id, seen.job(*id));
-    if let [job] = jobs {
-        return name(job);
+    let names = jobs.iter().map(|id| job_name(*id, seen.job(*id)));
+    let names: Vec<String> = names.collect();
+    match &names[..] {
+        [name] => name.clone(),
+        names => format!("{} jobs ({})", names.len(), some_of(names, MAX_NAMED)),
     }
-    let some: Vec<String> = jobs.iter().take(MAX_NAMED).map(name).collect();
-    let more = if jobs.len() > MAX_NAMED { ", ..." } else { "" };
-    format!("{} jobs ({}{more})", jobs.len(), some.join(", "))
 }
 
 #[cfg(test)]
@@ -354,6 +354,6 @@ mod tests {
         assert_eq!(jobs_named(&[7], &seen), "JobId=7");
         assert_eq!(jobs_named(&[7, 9], &seen), "2 jobs (JobId=7, JobId=9)");
         let six = jobs_named(&[1, 2, 3, 4, 5, 6], &seen);
-        assert!(six.starts_with("6 jobs (JobId=1, ") && six.ends_with("JobId=5, ...)"));
+        assert!(six.starts_with("6 jobs (JobId=1, ") && six.ends_with("JobId=5 and 1 more)"));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use dfrs_core::{Bytes, Span, Time};
 use dfrs_proto::conf::Mode;
 use dfrs_proto::journal::JobOutcome;
+use dfrs_proto::text::some_of;
 
 use super::Agent;
 use super::act::uncounted_memory;
@@ -448,14 +449,7 @@ fn nodes_named(names: &[&str]) -> String {
     const MAX_NAMED: usize = 5;
     match names {
         [name] => format!("node {name}"),
-        names if names.len() <= MAX_NAMED => {
-            format!("{} nodes ({})", names.len(), names.join(", "))
-        }
-        names => format!(
-            "{} nodes ({}, ...)",
-            names.len(),
-            names[..MAX_NAMED].join(", ")
-        ),
+        names => format!("{} nodes ({})", names.len(), some_of(names, MAX_NAMED)),
     }
 }
 
@@ -469,6 +463,9 @@ mod tests {
         assert_eq!(nodes_named(&["a", "b"]), "2 nodes (a, b)");
         let names: Vec<String> = (0..1000).map(|index| format!("n{index}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        assert_eq!(nodes_named(&names), "1000 nodes (n0, n1, n2, n3, n4, ...)");
+        assert_eq!(
+            nodes_named(&names),
+            "1000 nodes (n0, n1, n2, n3, n4 and 995 more)"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The nodes of DFRS's partitions, as slurmctld sees them.
 
 use dfrs_proto::conf::Config;
+use dfrs_proto::text;
 
 use super::finding::{DoctorFindings, Topic};
 use super::slurm::{ScontrolRecord, SlurmSettings};
@@ -92,12 +93,7 @@ fn names(nodes: &[&ScontrolRecord], is_one: impl Fn(&ScontrolRecord) -> bool) ->
     some_of(&found)
 }
 
-/// The first names of a list.
+/// The first names of a list; `None` if it is empty.
 pub fn some_of(names: &[impl AsRef<str>]) -> Option<String> {
-    let shown: Vec<&str> = names.iter().take(MAX_NAMES).map(AsRef::as_ref).collect();
-    match names.len().saturating_sub(MAX_NAMES) {
-        _ if names.is_empty() => None,
-        0 => Some(shown.join(", ")),
-        more => Some(format!("{} and {more} more", shown.join(", "))),
-    }
+    (!names.is_empty()).then(|| text::some_of(names, MAX_NAMES))
 }

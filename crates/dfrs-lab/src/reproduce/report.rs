@@ -5,13 +5,13 @@ mod runs;
 
 use std::path::Path;
 
+use dfrs_proto::text::counted;
 use dfrs_report::Page;
 
 use super::claims;
 use super::experiment::{BEST, Experiment, ResultLayout};
 use super::moldable::{self, Figure, Ratios};
 use super::results::Results;
-use super::tables::counted;
 use super::traces::TraceSet;
 use super::{figures, tables};
 use crate::outputs::save;

@@ -3,6 +3,7 @@
 mod averages;
 mod measures;
 
+use dfrs_proto::text::counted;
 use dfrs_report::{Cell, Table, decimals};
 
 use super::cells::{compared_cells, label, show};
@@ -108,10 +109,4 @@ fn present<'a>(
 ) -> impl Iterator<Item = TraceSet> + 'a {
     let sets = experiment.sets.iter().copied();
     sets.filter(|set| !results.traces.of(*set).is_empty())
-}
-
-/// A number with the name of what is counted: `1 trace`, `2 traces`.
-pub fn counted(count: usize, name: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {name}{ending}")
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use dfrs_proto::text::counted;
 use dfrs_report::{csv_line, significant};
 use serde_json::Value;
 
@@ -161,9 +162,8 @@ impl SummaryLine {
     }
 
     fn title_with(&self, study: &Study, is_named: impl Fn(&SweptOption) -> bool) -> String {
-        let count = self.values.len();
-        let plural = if count == 1 { "" } else { "s" };
-        let mut title = format!("{}: {count} trace{plural}", self.block);
+        let count = counted(self.values.len(), "trace");
+        let mut title = format!("{}: {count}", self.block);
         if let Some(load) = &self.load {
             let _ = write!(title, ", load {load}"); // a String takes all
         }

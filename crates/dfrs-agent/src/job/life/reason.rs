@@ -1,6 +1,7 @@
 //! What squeue shows as the reason of a job that waits.
 
 use dfrs_core::{Blocked, Time};
+use dfrs_proto::text::{counted, some_of};
 
 use super::Life;
 use super::image::LifeImage;
@@ -10,7 +11,7 @@ use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 use crate::slurm::request::memory::memory_request;
 
-/// More nodes than this are not named: the reason is one column of squeue.
+/// No more nodes than this are named: the reason is one column of squeue.
 const MAX_NAMED: usize = 4;
 /// What a job without an image waits after.
 pub(super) const AFTER_CHECKPOINT: &str = "paused after its checkpoint";
@@ -178,16 +179,13 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
     }
 }
 
-/// ": n1,n2"; of many nodes nothing.
+/// ": n1, n2".
 fn named<'a>(nodes: impl Iterator<Item = &'a ObservedNode>) -> String {
-    let names: Vec<&str> = nodes
-        .take(MAX_NAMED + 1)
-        .map(|node| node.name.as_str())
-        .collect();
-    if names.is_empty() || names.len() > MAX_NAMED {
+    let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+    if names.is_empty() {
         return String::new();
     }
-    format!(": {}", names.join(","))
+    format!(": {}", some_of(&names, MAX_NAMED))
 }
 
 fn request(job: &ObservedJob, observation: &Observation) -> String {
@@ -199,7 +197,7 @@ fn request(job: &ObservedJob, observation: &Observation) -> String {
 }
 
 fn amounts(job: &ObservedJob, observation: &Observation) -> String {
-    let tasks = counted(u64::from(job.request.tasks), "task");
+    let tasks = counted(job.request.tasks, "task");
     if job.wants_whole_nodes() {
         return format!("all memory of each node, {tasks}");
     }
@@ -225,7 +223,7 @@ fn impossible(job: &ObservedJob, observation: &Observation) -> String {
     shortage(job, observation).unwrap_or_else(|| {
         let asks = request(job, observation);
         let number = observation.nodes_for(&job.request).count();
-        let number = counted(u64::try_from(number).unwrap_or(u64::MAX), "node");
+        let number = counted(number, "node");
         let how = if job.request.contiguous {
             " without a gap (--contiguous)"
         } else {
@@ -261,7 +259,7 @@ fn shortage(job: &ObservedJob, observation: &Observation) -> Option<String> {
     let slots = nodes.iter().map(|node| holds(node.memory));
     let slots = slots.fold(0u64, u64::saturating_add);
     let largest = nodes.iter().map(|node| node.memory).max().unwrap_or(0);
-    let number = counted(u64::try_from(nodes.len()).unwrap_or(u64::MAX), "node");
+    let number = counted(nodes.len(), "node");
     if slots == 0 {
         Some(format!(
             "{asks}, the largest node that it may use has {largest} MB"
@@ -274,10 +272,4 @@ fn shortage(job: &ObservedJob, observation: &Observation) -> Option<String> {
     } else {
         None
     }
-}
-
-/// "1 node", "2 nodes".
-pub(crate) fn counted(number: u64, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }

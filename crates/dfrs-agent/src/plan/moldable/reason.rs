@@ -1,10 +1,10 @@
 //! Why a moldable job waits, for squeue.
 
 use dfrs_core::{Span, Time};
+use dfrs_proto::text::counted;
 
 use super::{Outlook, Unfit};
 use crate::clock::to_the_minute;
-use crate::job::life::reason::counted;
 
 /// Further off nothing is expected: something that runs has no time limit.
 const FORESEEN: Span = Span::from_seconds(300 * 86_400);
@@ -13,7 +13,7 @@ const FORESEEN: Span = Span::from_seconds(300 * 86_400);
 pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> String {
     match outlook {
         Outlook::Starts { at, nodes } => {
-            let waits = format!("DFRS: waits for {}", counted((*nodes).into(), "node"));
+            let waits = format!("DFRS: waits for {}", counted(*nodes, "node"));
             if at.since(now) > FORESEEN {
                 return waits;
             }
@@ -25,7 +25,7 @@ pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> Stri
         }
         Outlook::Unfit(Unfit::Never { needed, nodes }) => format!(
             "DFRS: cannot start: requests {} and may use {nodes} that are large enough",
-            counted((*needed).into(), "node")
+            counted(*needed, "node")
         ),
         Outlook::Unfit(Unfit::Together) => {
             "DFRS: cannot start: --contiguous and --switches are not for partitions of moldable jobs"
@@ -37,7 +37,7 @@ pub fn reason(outlook: &Outlook, wall: impl Fn(Time) -> Time, now: Time) -> Stri
                 1 => "only 1 that it may use is up".to_owned(),
                 up => format!("only {up} that it may use are up"),
             };
-            let needed = counted((*needed).into(), "node");
+            let needed = counted(*needed, "node");
             format!("DFRS: waits for {needed}: {up}")
         }
     }
