@@ -24,7 +24,7 @@ const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// A thaw by Slurm or a user shows in Slurm: within this time the controller, which sees it there,
 /// no longer wants the job frozen. If it still does, it has stopped the job again since, and slurmd
 /// got that before the resumption.
-const REFREEZE_DELAY: Duration = Duration::from_secs(5);
+pub(crate) const REFREEZE_DELAY: Duration = Duration::from_secs(5);
 
 /// One job: what is wanted of it, and what was done about it.
 #[derive(Debug)]

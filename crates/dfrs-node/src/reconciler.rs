@@ -392,9 +392,11 @@ impl Reconciler {
         }
         let link = self.facts.set_of_job(job.id, JobFact::Parked, true);
         if self.warnings.check(job.subject("link"), link).is_some() {
-            let what = if job.ended { "has ended" } else { "is parked" };
-            let job_id = log::job(job.id);
-            log::line(format_args!("{job_id} {what}: nothing of it is here"));
+            let what = if job.ended { "ended" } else { "parked" };
+            log::line(format_args!(
+                "{}: no process on this node; reported as {what}",
+                log::job(job.id)
+            ));
             job.parking = Parking::Parked;
         }
     }

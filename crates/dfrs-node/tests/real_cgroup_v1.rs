@@ -649,7 +649,7 @@ fn leftover_processes_are_ended_when_the_job_is_over() {
     println!("ended after {:.1} s", begin.elapsed().as_secs_f64());
     assert!(!is_there(&mut node), "{}", node.log());
     // The line is logged after they are gone.
-    let is_logged = || node.log().contains("had left 1 processes here");
+    let is_logged = || node.log().contains("killed 1 processes left on this node");
     assert!(wait_until(is_logged), "{}", node.log());
 }
 

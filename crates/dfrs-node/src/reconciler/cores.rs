@@ -61,7 +61,7 @@ impl Reconciler {
         let changed = self.warnings.check(job.subject("cores"), result);
         if changed.is_some_and(|changed| changed > 0) && !job.unbound {
             log::line(format_args!(
-                "{} was bound to some cores by Slurm (ConstrainCores), and may use all that no job of other partitions has",
+                "{}: released from the cores of ConstrainCores; may use all but those of jobs of other partitions",
                 log::job(job.id)
             ));
             job.unbound = true;

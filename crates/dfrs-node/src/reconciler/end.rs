@@ -63,7 +63,7 @@ impl Reconciler {
             .check(job.subject("left-over processes"), ended);
         if let Some(ended @ 1..) = ended {
             log::line(format_args!(
-                "{} is over and had left {ended} processes here: they are ended",
+                "{}: ended; killed {ended} processes left on this node",
                 log::job(job.id)
             ));
         }

@@ -1,6 +1,7 @@
 //! Freezing and thawing the steps of a job.
 
 use super::*;
+use crate::job::REFREEZE_DELAY;
 
 impl Reconciler {
     /// Freezes what is not; true when all user processes of the job are frozen. In silence nothing more is frozen,
@@ -60,9 +61,10 @@ impl Reconciler {
             };
             if hold.is_released() && !known.is_some_and(FrozenBy::is_released) {
                 log::line(format_args!(
-                    "{} {}: thawed by another process, left so for a while",
+                    "{} {}: thawed by another process, not frozen again for {} s",
                     log::job(job.id),
-                    step.name
+                    step.name,
+                    REFREEZE_DELAY.as_secs()
                 ));
             }
             job.frozen_steps.insert(step.name.clone(), hold);
