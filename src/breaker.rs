@@ -96,7 +96,7 @@ impl<S: Slurm, D: Daemons> CircuitBreaker<S, D> {
             PluginAction::Refresh => self.agent.refresh(),
             PluginAction::ClearYields => {
                 if caught(|| self.agent.clear_yields()).is_err() {
-                    let text = "internal error: yields stay shown as they are";
+                    let text = "internal error: yields were not removed from AdminComment or Extra";
                     self.agent.slurm().log(LogLevel::Error, text);
                 }
             }

@@ -74,7 +74,7 @@ impl Explainer {
     /// As `start()`, but logs a line if it cannot be started.
     pub fn start_or_log(directory: &Path, log: &Log) -> Option<Self> {
         let started = Self::start(directory, log).inspect_err(|problem| {
-            let line = format!("no answers to 'dfrs explain': {problem}; scheduling continues");
+            let line = format!("'dfrs explain' disabled: {problem}; scheduling continues");
             log.write(LogLevel::Error, &line);
         });
         started.ok()

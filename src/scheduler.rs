@@ -258,7 +258,7 @@ impl<S: Slurm> PluginScheduler<S> {
         };
         self.reporter = caught(report)
             .inspect_err(|problem| {
-                let text = format!("{problem}; the status file is written no more");
+                let text = format!("status file disabled: {problem}");
                 host.log(LogLevel::Error, &text);
             })
             .ok();
@@ -269,7 +269,7 @@ impl<S: Slurm> PluginScheduler<S> {
         let explaining = std::mem::replace(&mut self.explainer, ExplainerState::No);
         let next = || self.explain_by(explaining, host);
         self.explainer = caught(next).unwrap_or_else(|problem| {
-            let text = format!("{problem}; 'dfrs explain' is answered no more");
+            let text = format!("'dfrs explain' disabled: {problem}");
             host.log(LogLevel::Error, &text);
             ExplainerState::No
         });

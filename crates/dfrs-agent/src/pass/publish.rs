@@ -130,7 +130,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         {
             self.slurm.log(
                 LogLevel::Error,
-                &format!("the journal ends here: {problem}"),
+                &format!("journal closed: {problem}; scheduling continues"),
             );
             self.publisher.journal = None;
         }

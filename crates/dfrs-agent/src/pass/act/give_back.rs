@@ -122,12 +122,15 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         self.attempt("reasons stay as they are", |agent| {
             agent.set_reasons(seen, now);
         });
-        self.attempt("yields stay shown as they are", Self::clear_yields);
+        self.attempt(
+            "yields were not removed from AdminComment or Extra",
+            Self::clear_yields,
+        );
         let nodes = self.lists.changes.take(ChangeReader::Orders).nodes;
         self.attempt("reasons of nodes stay as they are", |agent| {
             agent.report_parked(&nodes, seen, now);
         });
-        let is_written = self.attempt("the journal ends here", |agent| {
+        let is_written = self.attempt("journal closed", |agent| {
             agent.write_journal(seen, now);
         });
         if !is_written {
