@@ -59,7 +59,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     pub fn set_ahead(&mut self, ahead: Ahead) {
         if ahead != self.looks.ahead {
             let text = format!(
-                "the clock was set back: from now on DFRS's own times, as in its journal, are {} s later",
+                "clock set back: from now on times in DFRS's journal are {} s ahead of the system clock",
                 ahead.seconds()
             );
             self.slurm.log(LogLevel::Info, &text);

@@ -72,7 +72,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<CommandOutcome, String> {
     let line = request(&path, &query).map_err(in_file)?;
     let answer: ExplainResponse = serde_json::from_slice(&line).map_err(|error| {
         in_file(format!(
-            "answers strangely: {error}; use the dfrs that came with the plugin"
+            "unreadable answer: {error}; use the dfrs that came with the plugin"
         ))
     })?;
     Ok(match answer {

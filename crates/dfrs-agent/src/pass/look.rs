@@ -159,7 +159,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
             let look = JobContext::new(job, &self.seen, &self.config, now);
             record.on(&LifeEvent::NotParked, &look);
             let text = format!(
-                "{}: is not parked on {node} any more; nothing starts in its memory until it is: see dfrsd's log there",
+                "{}: {node} reports that it is no longer parked; no job starts in its memory until it is: see dfrsd's log there",
                 job_name(*id, Some(job))
             );
             self.slurm.log(LogLevel::Error, &text);

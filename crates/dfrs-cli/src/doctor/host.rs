@@ -63,7 +63,9 @@ pub fn query_dfrsd(host: &impl Host, node: Option<&str>) -> Result<NodeStatus, S
     let mut arguments = vec!["status", "--json"];
     arguments.extend(node.iter().flat_map(|name| ["--node", name]));
     let answer = host.run("dfrsd", &arguments)?;
-    serde_json::from_str(&answer).map_err(|error| format!("dfrsd answers strangely: {error}"))
+    serde_json::from_str(&answer).map_err(|error| {
+        format!("unreadable answer of 'dfrsd status': {error}; is it the version of dfrs?")
+    })
 }
 
 /// The one that we are on.

@@ -6,7 +6,7 @@ use super::finding::DoctorFindings;
 use super::host::Host;
 use super::slurm::ScontrolRecord;
 
-/// Says which there are: jobs end before them or make way.
+/// Says which there are: jobs there end before them or are preempted.
 pub fn examine(
     host: &impl Host,
     reservations: &[ScontrolRecord],
@@ -40,7 +40,7 @@ pub fn examine(
         }
         if covered > 0 {
             topic.done(format!(
-                "{name} has {covered} of {all} nodes from {} to {}; jobs end before it or make way",
+                "{name} has {covered} of {all} nodes from {} to {}; jobs there end before it or are preempted",
                 reservation.get("StartTime"),
                 reservation.get("EndTime")
             ));

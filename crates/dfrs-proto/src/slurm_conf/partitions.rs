@@ -53,7 +53,7 @@ pub(super) fn shared_nodes(examination: &mut Examination<'_>, partition: &SlurmP
             examination.warn(
                 About::of(partition),
                 format!("slurm.conf: PartitionName={other_name} shares nodes with {name}: its jobs wait for memory that jobs of {name} hold"),
-                &format!("let it preempt them: PreemptType=preempt/partition_prio, {}, a higher PriorityTier= than that of {name}, and PreemptMode=REQUEUE GraceTime=120 for {name}; or live with it", signal_setting(examination.facts)),
+                &format!("let it preempt them: PreemptType=preempt/partition_prio, {}, a higher PriorityTier= than that of {name}, and PreemptMode=REQUEUE GraceTime=120 for {name}; or accept that", signal_setting(examination.facts)),
             );
         } else {
             grace(examination, partition);
@@ -147,7 +147,7 @@ pub(super) fn tiers(examination: &mut Examination<'_>, partition: &SlurmPartitio
         examination.warn(
             About::of(partition),
             format!("slurm.conf: PartitionName={name} PriorityTier={tier}: its jobs come before those of {other} under Slurm, and not under DFRS"),
-            "write PriorityJobFactor= for both, and PriorityWeightPartition=, in place of PriorityTier= (with JobWeight=priority in dfrs.conf, the default), or live with it",
+            "write PriorityJobFactor= for both, and PriorityWeightPartition=, in place of PriorityTier= (with JobWeight=priority in dfrs.conf, the default), or accept that",
         );
     }
 }

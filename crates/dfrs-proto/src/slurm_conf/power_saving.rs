@@ -15,7 +15,7 @@ pub(super) fn power_saving(examination: &mut Examination<'_>, partition: &SlurmP
         )
     };
     if partition.powers_down_on_idle {
-        let remedy = "take PowerDownOnIdle out, which minds no exceptions";
+        let remedy = "take PowerDownOnIdle out: it ignores SuspendExcParts and SuspendExcNodes";
         examination.refuse(About::of(partition), what("PowerDownOnIdle"), remedy);
     } else if goes_down(facts, partition) && !is_excepted(facts, partition) {
         let remedy = format!("add {name} to SuspendExcParts, or its nodes to SuspendExcNodes");
