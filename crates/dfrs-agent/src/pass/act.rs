@@ -20,8 +20,8 @@ use crate::slurm::request::memory::{memory_held, memory_on_node};
 pub(super) mod give_back;
 pub(super) mod give_back_partitions;
 pub(super) mod orphaned;
+pub(super) mod restore_limits;
 pub(super) mod resumptions;
-pub(super) mod take_back;
 pub(super) mod void_images;
 pub(super) mod warned;
 

@@ -47,7 +47,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
         }
         self.follow_reservations(seen, now);
         self.follow_preemptions(seen, now);
-        self.hand_back_partitions(seen, now);
+        self.give_back_partitions(seen, now);
         self.cancel_pauses_on_whole_nodes(seen, now);
         self.follow(seen, now);
     }

@@ -103,7 +103,7 @@ impl<S: Slurm, D: Daemons> Agent<S, D> {
     }
 
     /// Jobs of these partitions come back, or stay where they are. O(jobs) while any is given back.
-    pub(in crate::pass) fn hand_back_partitions(&mut self, seen: &Observation, now: Time) {
+    pub(in crate::pass) fn give_back_partitions(&mut self, seen: &Observation, now: Time) {
         if !self.giving_back.partitions.is_under_way() {
             return;
         }
