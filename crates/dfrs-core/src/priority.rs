@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn weight_multiplies() {
+    fn rank_is_multiplied_by_the_weight() {
         let mut heavy = job(1, 20, 4);
         heavy.weight = Weight(2500);
         assert_eq!(

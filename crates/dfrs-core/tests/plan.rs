@@ -23,7 +23,7 @@ fn yields_change_no_places() {
 }
 
 #[test]
-fn reasons_are_words() {
+fn reason_of_an_action_is_printed_in_words() {
     for (reason, words) in [
         (Reason::Fits, "its memory fits now"),
         (Reason::MakesRoomFor(JobId(7)), "preempted by the new job 7"),

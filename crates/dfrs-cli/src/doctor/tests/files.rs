@@ -129,7 +129,7 @@ fn other_partitions_whose_jobs_lose_whole_nodes_are_named() {
 }
 
 #[test]
-fn of_a_template_nothing_is_known() {
+fn verdict_is_unknown_when_slurm_conf_is_a_template() {
     let (findings, site) = examined(&with("NodeName={{ hosts }}"), &[]);
     assert_eq!(worst(&findings), FindingLevel::Error);
     let verdict = site.verdict;
