@@ -85,7 +85,7 @@ pub struct ServeOptions {
     #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(5..=10_000))]
     pub interval: u64,
     /// Without any message for so many seconds from the start, lift caps that were found
-    #[arg(long, alias = "patience", value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub message_timeout: u64,
     /// What may stay in RAM of a parked job at most, in MiB; never more than a sixteenth of it
     #[arg(long, value_name = "MIB", default_value_t = parking::MAX_TOLERATED_BYTES >> 20, value_parser = clap::value_parser!(u64).range(32..=1 << 20))]

@@ -39,9 +39,8 @@ const SKIPPED: &[&str] = &[
     "LICENSE",
 ];
 
-/// Where an old word is meant: an option's alias, Slurm's user.
+/// Where an old word is meant: the user of that name.
 const ALLOWED: &[(&str, &str)] = &[
-    ("crates/dfrs-node/src/options.rs", "patience"),
     ("tests/cgroup2/checks.py", "nobody"),
     ("tests/e2e/diagnostics.bats", "nobody"),
 ];
