@@ -32,7 +32,7 @@ pub fn some_of(names: &[impl AsRef<str>], max: usize) -> String {
 
 /// A number with the name of what is counted: "1 node", "2 nodes".
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, name: &str) -> String {
-    let ending = if number == N::from(1) { "" } else { "s" };
+    let ending = if number == N::from(1u8) { "" } else { "s" };
     format!("{number} {name}{ending}")
 }
 
