@@ -29,7 +29,9 @@ pub fn examine(host: &impl Host, findings: &mut DoctorFindings) {
     match host.owner(Path::new(criu)) {
         Ok(owner) if owner.uid == 0 && owner.mode & WRITE_BY_OTHERS == 0 => {}
         Ok(_) => topic.error(
-            format!("{criu} can be changed by others than root, and runs as root: no job is carried"),
+            format!(
+                "{criu} can be changed by others than root, and runs as root: no job is carried"
+            ),
             format!("chown root: {criu}; chmod 755 {criu}"),
         ),
         Err(error) => topic.error(
@@ -67,5 +69,7 @@ pub fn examine(host: &impl Host, findings: &mut DoctorFindings) {
 fn is_plugin(line: &str) -> bool {
     let mut words = line.split_whitespace();
     matches!(words.next(), Some("required" | "optional"))
-        && words.next().is_some_and(|path| Path::new(path).ends_with(PLUGIN))
+        && words
+            .next()
+            .is_some_and(|path| Path::new(path).ends_with(PLUGIN))
 }

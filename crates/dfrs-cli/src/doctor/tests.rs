@@ -710,7 +710,8 @@ fn node_that_carries_needs_criu_and_its_directory() {
         assert!(text.contains(&format!("carrying: {words}")), "{text}");
     };
     error(&host, "/usr/sbin/criu: ");
-    host.owners.insert("/usr/sbin/criu".into(), owned(1000, 0o755));
+    host.owners
+        .insert("/usr/sbin/criu".into(), owned(1000, 0o755));
     error(&host, "/usr/sbin/criu can be changed by others");
     host.owners.insert("/usr/sbin/criu".into(), owned(0, 0o755));
     error(&host, "/images: ");
@@ -722,8 +723,14 @@ fn node_that_carries_needs_criu_and_its_directory() {
     let text = host.node().text();
     let all_is_well = "ok       carrying: images in /images, /usr/sbin/criu";
     assert!(text.contains(all_is_well), "{text}");
-    host.file("/etc/slurm/plugstack.conf", line.replace("images=/images", "criu=/opt/criu"));
-    error(&host, "/etc/slurm/plugstack.conf: spank_dfrs_carry.so has no images=");
+    host.file(
+        "/etc/slurm/plugstack.conf",
+        line.replace("images=/images", "criu=/opt/criu"),
+    );
+    error(
+        &host,
+        "/etc/slurm/plugstack.conf: spank_dfrs_carry.so has no images=",
+    );
     error(&host, "/opt/criu: ");
 }
 

@@ -80,7 +80,11 @@ pub(crate) fn one_node(source: &LogJobs) -> String {
     let work = |jobs: &mut dyn Iterator<Item = &TraceJob>| jobs.map(TraceJob::work).sum::<f64>();
     let on_one = || jobs.iter().filter(|job| job.can_be_carried());
     let all = work(&mut jobs.iter());
-    let part = if all > 0.0 { work(&mut on_one()) / all } else { 0.0 };
+    let part = if all > 0.0 {
+        work(&mut on_one()) / all
+    } else {
+        0.0
+    };
     format!(
         "{} of jobs are on one node and have no GPUs, with {} of the work: what --mobility carry=1 can move.",
         percent(share(on_one().count(), jobs.len())),

@@ -135,7 +135,7 @@ mod tests {
 ";
 
     #[test]
-    fn lists_are_found_below_each_hierarchy() {
+    fn process_list_of_a_cgroup_is_found_in_each_hierarchy() {
         let groups = "\
 9:name=systemd:/system
 5:freezer:/docker/x/slurm/job_1/step_batch

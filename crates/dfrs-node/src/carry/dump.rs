@@ -137,7 +137,9 @@ pub fn let_go_on(tree: &JobTree, stopped_before: &BTreeSet<u32>) -> Result<(), S
     let connections = RepairedConnections::of(tree)?;
     if let Err(error) = connections.open_packet_filter() {
         let job = log::job(tree.job);
-        log::line(format_args!("{job}: TCP connections within the job may hang: {error}"));
+        log::line(format_args!(
+            "{job}: TCP connections within the job may hang: {error}"
+        ));
     }
     connections.end_repair()?;
     for process in stopped_processes(tree)?.difference(stopped_before) {

@@ -7,7 +7,8 @@ use std::thread;
 
 use super::dump::CarryFailure;
 use super::{
-    Criu, Images, JobTree, KEPT_AFTER_RESTORE, SitePolicy, dump, inspect, release, release_job, tree,
+    Criu, Images, JobTree, KEPT_AFTER_RESTORE, SitePolicy, dump, inspect, release, release_job,
+    tree,
 };
 
 /// What is to be done with a job that runs here.

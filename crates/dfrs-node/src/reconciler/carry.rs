@@ -143,7 +143,9 @@ impl Reconciler {
                 Ok(()) => {
                     self.warnings.clear(&job.subject("image"));
                     let job_id = log::job(job.id);
-                    log::line(format_args!("{job_id}: image removed, the job goes on here"));
+                    log::line(format_args!(
+                        "{job_id}: image removed, the job goes on here"
+                    ));
                     match job.has_failed_image {
                         true => job.image = JobImage::Failed,
                         false => self.forget_image(job),

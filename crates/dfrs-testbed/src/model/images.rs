@@ -69,9 +69,11 @@ impl ClusterModel {
         if word == NOT_RESTORED {
             let label = self.runs.get(&id).map(|run| run.label);
             let program = label.and_then(|label| self.programs.get_mut(&label));
-            program.into_iter().for_each(|program| program.restore_failed = true);
+            program
+                .into_iter()
+                .for_each(|program| program.restore_failed = true);
         } else {
-            // Whoever releases it has to say so first: it begins again.
+            // An administrator discards it before the job is released, and begins again.
             self.images.remove(&job);
         }
         self.end_run(job, None);
@@ -81,12 +83,16 @@ impl ClusterModel {
     /// Why a run is held that is about to begin, if it is.
     fn why_held(&self, run: &ModelRun) -> Option<&'static str> {
         let restarts = self.slurmctld.jobs.get(&run.job)?.seen.restarts;
-        let restored_by = self.images.get(&run.job).and_then(|image| image.restored_by);
+        let restored_by = self
+            .images
+            .get(&run.job)
+            .and_then(|image| image.restored_by);
         if restarts > 0 && restored_by.is_some_and(|start| start >= restarts) {
             return Some(START_FORGOTTEN);
         }
         let program = self.programs.get(&run.label)?;
-        let fails = program.submission.image == ImageOutcome::NotRestored && !program.restore_failed;
+        let fails =
+            program.submission.image == ImageOutcome::NotRestored && !program.restore_failed;
         (run.restores && fails).then_some(NOT_RESTORED)
     }
 
@@ -96,7 +102,11 @@ impl ClusterModel {
             return;
         }
         let job = run.job;
-        let restarts = self.slurmctld.jobs.get(&job).map(|entry| entry.seen.restarts);
+        let restarts = self
+            .slurmctld
+            .jobs
+            .get(&job)
+            .map(|entry| entry.seen.restarts);
         match self.images.get_mut(&job) {
             Some(image) if image.label == run.label => image.restored_by = restarts,
             Some(_) => self
@@ -165,6 +175,7 @@ impl ClusterModel {
             entry.is_none_or(|entry| entry.outcome.is_some())
         };
         let left = self.images.keys().copied();
-        left.filter(|job| self.waits_with_image(*job) && is_over(job)).collect()
+        left.filter(|job| self.waits_with_image(*job) && is_over(job))
+            .collect()
     }
 }

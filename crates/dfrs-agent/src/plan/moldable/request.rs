@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use dfrs_core::{JobState, NodeIndex};
+use dfrs_core::{JobState, NodeIndex, Span};
 use dfrs_moldable::{TIMES, Task};
 use dfrs_proto::conf::{Config, DEFAULT_LINEAR_SPEEDUP};
 
@@ -223,5 +223,5 @@ pub(super) fn speedup(job: &ObservedJob, config: &Config) -> Speedup {
 
 /// How long the job takes on its smallest number of nodes, in seconds.
 pub(super) fn estimate(job: &ObservedJob) -> f64 {
-    job.limit().map_or(NO_LIMIT, super::seconds)
+    job.limit().map_or(NO_LIMIT, Span::seconds)
 }

@@ -223,8 +223,9 @@ impl Images {
     /// As [`Self::remove`].
     pub fn discard(&self, job: u32) -> Result<(), String> {
         self.with_locked(job, |path| match mark_of(path)? {
-            Some(RestoreMark { is_sure: true, .. }) => remove_but_marks(path)
-                .map_err(|error| format!("{}: {error}", path.display())),
+            Some(RestoreMark { is_sure: true, .. }) => {
+                remove_but_marks(path).map_err(|error| format!("{}: {error}", path.display()))
+            }
             _ => remove(path),
         })
     }
@@ -293,8 +294,9 @@ impl Images {
         }
         self.with_locked(job, |path| match age(path) {
             Some(age) if age >= MARK_KEPT => remove(path),
-            Some(_) => remove_but_marks(path)
-                .map_err(|error| format!("{}: {error}", path.display())),
+            Some(_) => {
+                remove_but_marks(path).map_err(|error| format!("{}: {error}", path.display()))
+            }
             None => Ok(()),
         })
     }
@@ -432,8 +434,7 @@ impl ReadyImage {
         let unknown = |name: &&String| {
             name.ends_with(IMAGE_FILE) && known.iter().all(|file| file.name != **name)
         };
-        if let Some(name) = names.iter().find(unknown)
-        {
+        if let Some(name) = names.iter().find(unknown) {
             return Err(named(format!("{name} is not in its manifest.json")));
         }
         known

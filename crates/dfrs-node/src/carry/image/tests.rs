@@ -119,7 +119,8 @@ fn mark_of_a_start_stays_when_the_job_is_over() {
     let marks = || {
         images.discard(7).unwrap();
         let names = fs::read_dir(images.path(7)).into_iter().flatten().flatten();
-        names.map(|entry| entry.file_name().into_string().unwrap())
+        names
+            .map(|entry| entry.file_name().into_string().unwrap())
             .collect::<Vec<_>>()
     };
     sealed(&images);

@@ -229,7 +229,12 @@ impl Scene {
     /// The job's life so far.
     pub(super) fn life(&self) -> Life {
         let since = Time((NOW - self.age_seconds) * SECOND);
-        samples::in_phase((self.phase)(since))
+        let mut life = samples::in_phase((self.phase)(since));
+        // Of a job that is carried it is the image that is complete.
+        if self.park_status == ParkStatus::Parked {
+            life.note_image_complete();
+        }
+        life
     }
 
     /// The step that a job with this life would request from Slurm.
