@@ -11,6 +11,8 @@ IMAGE_SECONDS = 12
 RELEASE_SECONDS = 3
 # A job that runs and was not seen computing for so long stands still.
 STILL_SECONDS = 6
+# What waits for so long although it could start, waits for nodes that slurmctld has drained or set down.
+DRAINED_SECONDS = 8
 SETTLE_SECONDS = 240
 # A way of a job whose start was forgotten, or whose restore was cut off.
 GONE_ON = "held, as it has gone on from its image, or may have"
@@ -108,7 +110,6 @@ class Settling:
             self.wrong.append("it waits without an image: it would begin again")
         elif job.priority != 0:
             # Its start was forgotten, and is made again.
-            self.cluster.resume_nodes()
             self.start(number)
             return
         else:
@@ -117,6 +118,8 @@ class Settling:
         self.cluster.attempt("controller", "scancel", str(number))
 
     def start(self, number):
+        if time.monotonic() - self.since > DRAINED_SECONDS:
+            self.cluster.resume_nodes()
         self.cluster.attempt("controller", "scontrol", "update", f"JobId={number}",
                              f"ReqNodeList={self.carry.target}", "StartTime=now")
 

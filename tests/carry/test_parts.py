@@ -70,6 +70,13 @@ class Compare(unittest.TestCase):
         line = b"slurmstepd-n2: error: dfrs carry: JobId=7: its image in /i was not restored (status 1); see slurmd's log\n"
         self.assertEqual(compare.without_plugin(b"1\n" + line + b"2\n"), b"1\n2\n")
 
+    def test_a_cancelled_run_is_a_beginning_and_what_its_trap_prints(self):
+        whole = b"1\n2\n3\nat end 3\n"
+        for text in (b"", b"1\n2\n", b"1\n" + REQUEUED + b"2\nat end 2\n"):
+            self.assertTrue(compare.is_beginning(whole, text))
+        for text in (b"2\n", b"1\nx\n", b"1\nat end 1\n2\n"):
+            self.assertFalse(compare.is_beginning(whole, text))
+
     def test_a_second_beginning_is_seen(self):
         self.assertFalse(compare.begins_again(b"1\n2\n3\n4\n", b"1\n" + REQUEUED + b"2\n3\n4\n"))
         self.assertTrue(compare.begins_again(b"1\n2\n3\n4\n", b"1\n2\n3\n" + REQUEUED + b"1\n2\n3\n4\n"))

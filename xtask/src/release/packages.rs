@@ -58,10 +58,10 @@ mod tests {
         assert_eq!(is_of(&built, "0a1b"), Err("is not built".into()));
         fs::write(built.join("built-from"), "0a1b\n").expect("is written");
         assert_eq!(is_of(&built, "0a1b"), Ok(()));
-        fs::write(built.join("built-from"), "0a1b lto=off\n").expect("is written");
+        fs::write(built.join("built-from"), "0a1b profile=dev\n").expect("is written");
         assert_eq!(
             is_of(&built, "0a1b"),
-            Err("is built from '0a1b lto=off', not from 0a1b".into())
+            Err("is built from '0a1b profile=dev', not from 0a1b".into())
         );
         fs::remove_dir_all(&built).expect("is removed");
     }
