@@ -177,7 +177,9 @@ class Cluster:
 
     def requeue(self, number):
         """Has Slurm end it and put it back into the queue; waits for that. Raises CarryError."""
-        script = 'scontrol requeue "$0" || exit; for try in $(seq 600); do ' \
+        # What was cancelled a moment ago Slurm would requeue, too.
+        script = '[ "$(squeue -h -j "$0" -o %T)" = RUNNING ] || { echo "it does not run" >&2; exit 1; }; ' \
+                 'scontrol requeue "$0" || exit; for try in $(seq 600); do ' \
                  '[ "$(squeue -h -j "$0" -o %T)" = PENDING ] && exit; sleep 0.1; done; echo "not PENDING" >&2; exit 1'
         done = self.attempt("controller", "bash", "-c", script, str(number))
         if done.returncode != 0:

@@ -28,7 +28,7 @@ class Settling:
         self.mend = mend
         self.ways = []
         self.wrong = []
-        self.since = time.monotonic()
+        self.since = self.tried = time.monotonic()
 
     def note(self, way):
         if way not in self.ways:
@@ -87,7 +87,8 @@ class Settling:
 
     def waiting(self, job):
         number = self.carry.number
-        if time.monotonic() - self.since < RELEASE_SECONDS:
+        # Between two looks it may have begun, failed and been held again.
+        if time.monotonic() - max(self.since, self.tried) < RELEASE_SECONDS:
             return
         if not self.cluster.has_image(number):
             # The restore ends with the image's mark: look again whether it still waits.
@@ -118,6 +119,7 @@ class Settling:
         self.cluster.attempt("controller", "scancel", str(number))
 
     def start(self, number):
+        self.tried = time.monotonic()
         if time.monotonic() - self.since > DRAINED_SECONDS:
             self.cluster.resume_nodes()
         self.cluster.attempt("controller", "scontrol", "update", f"JobId={number}",

@@ -187,14 +187,14 @@ class Settling(unittest.TestCase):
         settling, job, places = self.settling("PENDING", True, priority=0)
         settling.waiting(job)
         self.assertEqual((settling.ways, settling.wrong), ([], []))
-        settling.since -= 60
+        settling.since = settling.tried = settling.since - 60
         settling.waiting(job)
         self.assertEqual((settling.ways, settling.wrong), (["held"], []))
         self.assertIn(("scontrol", "release"), places.asked)
 
     def test_a_waiting_job_without_an_image_is_wrong(self):
         settling, job, places = self.settling("PENDING", False)
-        settling.since -= 60
+        settling.since = settling.tried = settling.since - 60
         settling.waiting(job)
         self.assertEqual(len(settling.wrong), 1)
         self.assertEqual(places.asked, [("scancel", "7")])
@@ -202,13 +202,13 @@ class Settling(unittest.TestCase):
     def test_a_job_that_has_gone_on_from_its_image_is_not_taken_up_again(self):
         for priority, ways, asked in ((0, [kills.GONE_ON], ("scancel", "7")), (1, [], ("scontrol", "update"))):
             settling, job, places = self.settling("PENDING", False, priority=priority, gone_on=True)
-            settling.since -= 60
+            settling.since = settling.tried = settling.since - 60
             settling.waiting(job)
             self.assertEqual((settling.ways, settling.wrong, places.asked), (ways, [], [asked]))
 
     def test_a_job_that_stands_still_is_released(self):
         settling, job, places = self.settling("RUNNING", False, seconds=60)
-        settling.since -= 60
+        settling.since = settling.tried = settling.since - 60
         settling.running(job)
         self.assertEqual(settling.ways, ["stopped, released"])
         self.assertEqual(places.asked, [("dfrsd", "release")])

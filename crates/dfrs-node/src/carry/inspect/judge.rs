@@ -59,6 +59,24 @@ const OF_THE_NODE: [&str; 13] = [
     "pstore",
     "autofs",
 ];
+/// Files of `/proc`, by the end of their path, in which the kernel shows root nothing that it does
+/// not show all: criu opens them again as root.
+const SHOWN_TO_ALL: [&str; 14] = [
+    "cgroup",
+    "cmdline",
+    "comm",
+    "cpuinfo",
+    "filesystems",
+    "limits",
+    "loadavg",
+    "meminfo",
+    "mounts",
+    "stat",
+    "statm",
+    "status",
+    "uptime",
+    "version",
+];
 /// File systems that other nodes do not see.
 const LOCAL: [&str; 5] = ["tmpfs", "ramfs", "overlay", "squashfs", "iso9660"];
 /// The major number of null, zero, full, random and urandom, and their minor ones.
@@ -241,7 +259,11 @@ fn of_file(how: How, file: &FileFacts, job: u32, policy: &SitePolicy) -> Option<
             "{verb} {path}, which is the node's ({file_system})"
         ));
     }
-    if file_system == "proc" || is_script(path, job) {
+    if file_system == "proc" {
+        let is_alike = file.kind == FileKind::Directory || is_shown_to_all(path);
+        return (!is_alike).then(|| format!("{verb} {path}, which criu would open as root"));
+    }
+    if is_script(path, job) {
         return None;
     }
     if !file.is_at_its_path {
@@ -256,6 +278,11 @@ fn of_file(how: How, file: &FileFacts, job: u32, policy: &SitePolicy) -> Option<
 
 /// The file system of memory files of huge pages.
 pub(super) const HUGE_PAGES: &str = "hugetlbfs";
+
+fn is_shown_to_all(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    SHOWN_TO_ALL.contains(&name)
+}
 
 /// Whether the kernel shows memory by this path.
 pub(super) fn is_memory(path: &str) -> bool {

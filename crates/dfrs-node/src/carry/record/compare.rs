@@ -106,11 +106,13 @@ fn is_same(then: &FileRecord, now: &FileRecord, is_roots: &dyn Fn(&Path) -> bool
     if now.mode & TYPE == CHARACTER_DEVICE {
         return now.device == then.device;
     }
-    // What the kernel shows, or root has put there, has other inodes on another node.
-    owner(then) == owner(now)
-        && (then.inode == now.inode
-            || now.path.starts_with(PROCESSES)
-            || is_roots(Path::new(&now.path)))
+    // The kernel's, which shows them as root's as long as the process is not complete; no user can
+    // put another file there.
+    if now.path.starts_with(PROCESSES) {
+        return then.mode == now.mode;
+    }
+    // What root has put there has other inodes on another node.
+    owner(then) == owner(now) && (then.inode == now.inode || is_roots(Path::new(&now.path)))
 }
 
 fn is_memory(file: &FileRecord) -> bool {

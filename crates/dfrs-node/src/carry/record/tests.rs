@@ -117,8 +117,11 @@ fn devices_and_processes_are_known_by_what_they_are() {
     let null = |device, inode| place("/dev/null", 0o020_666, device, inode);
     assert_eq!(compare(null(3, 1), null(3, 2)), Ok(()));
     assert!(compare(null(3, 1), null(4, 1)).is_err());
-    let status = |inode| place("/proc/301/status", 0o100_444, 0, inode);
-    assert_eq!(compare(status(1), status(2)), Ok(()));
+    let status = |mode, inode| place("/proc/301/status", mode, 0, inode);
+    let mut of_roots = status(0o100_444, 2);
+    of_roots.files.get_mut("fd/3").unwrap().uid = 0;
+    assert_eq!(compare(status(0o100_444, 1), of_roots), Ok(()));
+    assert!(compare(status(0o100_444, 1), status(0o100_400, 1)).is_err());
 }
 
 #[test]

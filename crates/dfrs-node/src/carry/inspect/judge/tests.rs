@@ -268,11 +268,14 @@ fn files_have_to_be_on_all_nodes() {
         ("/tmpfile", "ext4"),
         ("/tmp/shared/x", "tmpfs"),
         ("/proc/12/status", "proc"),
+        ("/proc/stat", "proc"),
         ("/var/spool/slurmd/job00017/slurm_script", "overlay"),
     ] {
         assert!(on(path, file_system).is_empty(), "{path}");
     }
     for (path, file_system) in [
+        ("/proc/kallsyms", "proc"),
+        ("/proc/12/pagemap", "proc"),
         ("/tmp/x", "ext4"),
         ("/tmp", "ext4"),
         ("/scratch/x", "xfs"),
