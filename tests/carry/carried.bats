@@ -144,7 +144,7 @@ says_that_it_may_have_gone_on() { in_cluster "$1" grep -q "JobId=$2: it is not k
 
 @test "a new job does not go on from the image of another one that had its number" {
 	local job
-	job=$(submit --job-name=$name -w n2 --hold -- "$counting")
+	job=$(submit_one -w n2 --hold -- "$counting")
 	in_cluster n1 sh -c 'mkdir -m 700 "$0" && echo "301 1001 3" >"$0/ready"' "$images/$job"
 	controller scontrol release "$job"
 	wait_for_state "$job" SPECIAL_EXIT 30

@@ -22,10 +22,13 @@ make_partition_plain() {
 		controller scontrol create partitionname=plain "nodes=n[1-4]" state=up maxtime=60 oversubscribe=no
 }
 
+# submit_one SBATCH-OPTIONS... -- COMMAND: prints the id of a job that goes with its test.
+submit_one() { submit --job-name=$name "$@"; }
+
 # run_job SBATCH-OPTIONS... -- COMMAND: prints the id when the job has ended.
 run_job() {
 	local job
-	job=$(submit --job-name=$name "$@")
+	job=$(submit_one "$@")
 	wait_until 60 has_ended "$job" >&2 || return
 	echo "$job"
 }
@@ -38,7 +41,7 @@ exit_code() { controller scontrol show job "$1" | grep -oE '\bExitCode=[0-9:]+';
 submit_and_wait() {
 	local job text=$1
 	shift
-	job=$(submit --job-name=$name "$@")
+	job=$(submit_one "$@")
 	wait_until 30 prints "$job" "$text" >&2 || return
 	echo "$job"
 }

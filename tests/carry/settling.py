@@ -75,7 +75,11 @@ class Settling:
     def release(self, node, number):
         words = ("dfrsd", "release", "--job", str(number), "--images", self.cluster.images)
         done = self.cluster.attempt(node, *words)
-        if done.returncode != 0:
+        if done.returncode != 0 and self.cluster.may_have_gone_on(number):
+            # slurmctld has forgotten the requeue, and nothing is left of the run that it shows.
+            self.note("runs nowhere, requeued")
+            self.restart(number)
+        elif done.returncode != 0:
             self.wrong.append(f"dfrsd release: {clusters.last_line(done)}")
 
     def restart(self, number):
