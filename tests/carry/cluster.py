@@ -164,6 +164,11 @@ class Cluster:
         """Whether there is an image of it that it has gone on from, or may have."""
         return self._is_true('[ -e "$0/restored" ] || [ -e "$0/restoring" ]', number)
 
+    def restored_by(self, number):
+        """How often it was requeued before the start that has gone on from its image; -1 if none has."""
+        text = self.attempt(self.nodes[0], "cat", f"{self.images}/{number}/restored").stdout.strip()
+        return int(text) if text.isdigit() else -1
+
     def _is_true(self, condition, number):
         return self.attempt(self.nodes[0], "sh", "-c", condition, f"{self.images}/{number}").returncode == 0
 

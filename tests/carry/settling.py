@@ -14,7 +14,7 @@ STILL_SECONDS = 6
 # What waits for so long although it could start, waits for nodes that slurmctld has drained or set down.
 DRAINED_SECONDS = 8
 SETTLE_SECONDS = 240
-# A way of a job whose start was forgotten, or whose restore was cut off.
+# A way of a job whose start was forgotten, whose restore was cut off, or whose node was lost after it.
 GONE_ON = "held, as it has gone on from its image, or may have"
 
 
@@ -67,19 +67,26 @@ class Settling:
                 self.restart(number)
         elif self.quiet(STILL_SECONDS):
             self.note("stopped, released")
-            self.release(job.node, number)
+            self.release(job, number)
             self.since = time.monotonic()
         elif self.watch.quiet(number) < 1:
             self.note("elsewhere" if job.restarts else "in place")
 
-    def release(self, node, number):
+    def release(self, job, number):
         words = ("dfrsd", "release", "--job", str(number), "--images", self.cluster.images)
-        done = self.cluster.attempt(node, *words)
-        if done.returncode != 0 and self.cluster.may_have_gone_on(number):
+        done = self.cluster.attempt(job.node, *words)
+        if done.returncode == 0:
+            return
+        restored_by = self.cluster.restored_by(number)
+        if restored_by > job.restarts:
             # slurmctld has forgotten the requeue, and nothing is left of the run that it shows.
             self.note("runs nowhere, requeued")
             self.restart(number)
-        elif done.returncode != 0:
+        elif restored_by == job.restarts:
+            # Slurm would have it restart, as every job whose node is lost.
+            self.note(GONE_ON)
+            self.cluster.attempt("controller", "scancel", str(number))
+        else:
             self.wrong.append(f"dfrsd release: {clusters.last_line(done)}")
 
     def restart(self, number):
