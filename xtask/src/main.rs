@@ -14,7 +14,6 @@ mod program;
 mod release;
 mod simulate;
 mod style;
-mod symbols;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -47,8 +46,6 @@ enum XtaskCommand {
     Simulate(simulate::SimulateArguments),
     /// Check licence markers in C and shell files, links and lines of Markdown files, and the site's contents
     Style(style::StyleArguments),
-    /// Check a plugin's symbols against what Slurm installations provide
-    Symbols(symbols::SymbolsArguments),
 }
 
 fn main() -> ExitCode {
@@ -62,7 +59,6 @@ fn main() -> ExitCode {
         XtaskCommand::Release(arguments) => release::run(&arguments),
         XtaskCommand::Simulate(arguments) => simulate::run(&arguments),
         XtaskCommand::Style(arguments) => style::run(&arguments),
-        XtaskCommand::Symbols(arguments) => symbols::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
