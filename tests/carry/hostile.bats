@@ -30,7 +30,7 @@ to_node_2() {
 # is_held JOB TEXT: it was not restored, for this reason, and nothing of it is left.
 is_held() {
 	wait_for_state "$1" SPECIAL_EXIT 30
-	in_cluster n2 grep -E "job $1: .*$2" /var/log/slurm/slurmd.log
+	in_cluster n2 grep -E "JobId=$1: .*$2" /var/log/slurm/slurmd.log
 	in_cluster n2 test -e "$images/$1/ready"
 	wait_until 10 nothing_is_left n2
 }
@@ -91,7 +91,7 @@ swapped() {
 
 is_held_by_name() {
 	wait_for_state "$1" SPECIAL_EXIT 30
-	in_cluster n2 grep -E "job $1: .*own" /var/log/slurm/slurmd.log
+	in_cluster n2 grep -E "JobId=$1: .*own" /var/log/slurm/slurmd.log
 }
 
 @test "what criu would make by name is refused" {
