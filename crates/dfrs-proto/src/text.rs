@@ -20,11 +20,12 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     beginning.chain(" ... ".chars()).chain(end).collect()
 }
 
-/// The first `max` names of a list, and how many more there are; nothing if there are none.
-pub fn some_of(names: &[impl AsRef<str>], max: usize) -> String {
-    let shown: Vec<&str> = names.iter().take(max).map(AsRef::as_ref).collect();
+/// The first `max` names of a list, and how many more there are; nothing if there are none. O(`max`).
+pub fn some_of(names: impl ExactSizeIterator<Item = impl Display>, max: usize) -> String {
+    let more = names.len().saturating_sub(max);
+    let shown: Vec<String> = names.take(max).map(|name| name.to_string()).collect();
     let shown = shown.join(", ");
-    match names.len().saturating_sub(max) {
+    match more {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
@@ -53,10 +54,11 @@ mod tests {
 
     #[test]
     fn list_ends_with_how_many_more_there_are() {
-        assert_eq!(some_of(&["n0"; 0], 2), "");
-        assert_eq!(some_of(&["n0"], 2), "n0");
-        assert_eq!(some_of(&["n0", "n1"], 2), "n0, n1");
-        assert_eq!(some_of(&["n0", "n1", "n2"], 2), "n0, n1 and 1 more");
+        let shown = |count: u32| some_of((0..count).map(|node| format!("n{node}")), 2);
+        assert_eq!(shown(0), "");
+        assert_eq!(shown(1), "n0");
+        assert_eq!(shown(2), "n0, n1");
+        assert_eq!(shown(3), "n0, n1 and 1 more");
     }
 
     #[test]

@@ -316,11 +316,14 @@ fn planned_text(action: &Action, seen: &Observation) -> String {
 /// "JobId=7", or "8 jobs (JobId=7, JobId=9 and 6 more)".
 fn jobs_named(jobs: &[u32], seen: &Observation) -> String {
     const MAX_NAMED: usize = 5;
-    let names = jobs.iter().map(|id| job_name(*id, seen.job(*id)));
-    let names: Vec<String> = names.collect();
-    match &names[..] {
-        [name] => name.clone(),
-        names => format!("{} jobs ({})", names.len(), some_of(names, MAX_NAMED)),
+    let name = |id: &u32| job_name(*id, seen.job(*id));
+    match jobs {
+        [job] => name(job),
+        jobs => format!(
+            "{} jobs ({})",
+            jobs.len(),
+            some_of(jobs.iter().map(name), MAX_NAMED)
+        ),
     }
 }
 

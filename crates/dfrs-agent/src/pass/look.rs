@@ -449,7 +449,11 @@ fn nodes_named(names: &[&str]) -> String {
     const MAX_NAMED: usize = 5;
     match names {
         [name] => format!("node {name}"),
-        names => format!("{} nodes ({})", names.len(), some_of(names, MAX_NAMED)),
+        names => format!(
+            "{} nodes ({})",
+            names.len(),
+            some_of(names.iter(), MAX_NAMED)
+        ),
     }
 }
 

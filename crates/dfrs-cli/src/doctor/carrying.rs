@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::compute_node::slurm_conf_sibling;
 use super::finding::DoctorFindings;
-use super::host::Host;
+use super::host::{FileOwner, Host};
 
 const PLUGIN: &str = "spank_dfrs_carry.so";
 /// Where the plugin and dfrsd take criu from, if nothing else is said.
@@ -24,14 +24,13 @@ pub fn examine(host: &impl Host, findings: &mut DoctorFindings) {
         let mut words = line.split_whitespace();
         words.find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
     };
+    let is_roots = |owner: FileOwner| owner.uid == 0 && owner.mode & WRITE_BY_OTHERS == 0;
     let mut topic = findings.topic("carrying");
     let criu = option("criu").unwrap_or(CRIU);
-    match host.owner(Path::new(criu)) {
-        Ok(owner) if owner.uid == 0 && owner.mode & WRITE_BY_OTHERS == 0 => {}
-        Ok(_) => topic.error(
-            format!(
-                "{criu} can be changed by others than root, and runs as root: no job is carried"
-            ),
+    match host.owner(Path::new(criu)).map(is_roots) {
+        Ok(true) => {}
+        Ok(false) => topic.error(
+            format!("{criu} can be changed by others than root: no job is carried"),
             format!("chown root: {criu}; chmod 755 {criu}"),
         ),
         Err(error) => topic.error(
@@ -46,20 +45,20 @@ pub fn examine(host: &impl Host, findings: &mut DoctorFindings) {
         );
         return;
     };
-    let named = |text: &dyn std::fmt::Display| format!("{images}: {text}");
-    match host.owner(Path::new(images)) {
-        Ok(owner) if owner.uid != 0 || owner.mode & WRITE_BY_OTHERS != 0 => topic.error(
-            named(&"others than root can write there"),
-            format!("chown root: {images}; chmod 700 {images}"),
-        ),
-        Ok(_) if host.owner(&Path::new(images).join("lock")).is_err() => topic.error(
-            named(&"there is no file lock: jobs that were requeued are held"),
+    let has_lock = host.owner(&Path::new(images).join("lock")).is_ok();
+    match host.owner(Path::new(images)).map(is_roots) {
+        Ok(true) if has_lock => {}
+        Ok(true) => topic.error(
+            format!("{images}: there is no file lock: jobs that were requeued are held"),
             format!("mount it; where it is mounted and new: touch {images}/lock"),
         ),
-        Ok(_) => {}
+        Ok(false) => topic.error(
+            format!("{images}: others than root can write there"),
+            format!("chown root: {images}; chmod 700 {images}"),
+        ),
         Err(error) => topic.error(
-            named(&error),
-            "mount it, or make it: install -d -m 700 (docs/carry.md)",
+            format!("{images}: {error}"),
+            format!("mount it, or make it: install -d -m 700 {images}"),
         ),
     }
     topic.done(format!("images in {images}, {criu}"));

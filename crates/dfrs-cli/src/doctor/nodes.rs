@@ -95,5 +95,6 @@ fn names(nodes: &[&ScontrolRecord], is_one: impl Fn(&ScontrolRecord) -> bool) ->
 
 /// The first names of a list; `None` if it is empty.
 pub fn some_of(names: &[impl AsRef<str>]) -> Option<String> {
-    (!names.is_empty()).then(|| text::some_of(names, MAX_NAMES))
+    let shown = names.iter().map(AsRef::as_ref);
+    (!names.is_empty()).then(|| text::some_of(shown, MAX_NAMES))
 }

@@ -77,18 +77,13 @@ pub(crate) fn cautions(source: &LogJobs) -> String {
 /// In a sentence: how many jobs could be carried.
 pub(crate) fn one_node(source: &LogJobs) -> String {
     let jobs = &source.trace.jobs;
-    let work = |jobs: &mut dyn Iterator<Item = &TraceJob>| jobs.map(TraceJob::work).sum::<f64>();
-    let on_one = || jobs.iter().filter(|job| job.can_be_carried());
-    let all = work(&mut jobs.iter());
-    let part = if all > 0.0 {
-        work(&mut on_one()) / all
-    } else {
-        0.0
-    };
+    let carried: Vec<&TraceJob> = jobs.iter().filter(|job| job.can_be_carried()).collect();
+    let work: f64 = carried.iter().map(|job| job.work()).sum();
+    let all: f64 = jobs.iter().map(TraceJob::work).sum();
     format!(
         "{} of jobs are on one node and have no GPUs, with {} of the work: what --mobility carry=1 can move.",
-        percent(share(on_one().count(), jobs.len())),
-        percent(part),
+        percent(share(carried.len(), jobs.len())),
+        percent(work / all.max(f64::MIN_POSITIVE)),
     )
 }
 

@@ -58,6 +58,17 @@ pub const IPDPS: &[&str] = &[
     "DYNMCB8-STRETCH-PER 600",
 ];
 
+/// What pauses and migrations cost; last what both do together.
+pub(super) const COSTS: &[Measure] = &[
+    Measure::PauseBandwidth,
+    Measure::MigrationBandwidth,
+    Measure::PausesPerHour,
+    Measure::MigrationsPerHour,
+    Measure::PausesPerJob,
+    Measure::MigrationsPerJob,
+    Measure::Bandwidth,
+];
+
 /// From 2 to 40 times the penalty, in seconds.
 pub const PERIODS: &[u32] = &[600, 900, 1200, 1800, 2700, 3600, 6000, 9000, 12_000];
 

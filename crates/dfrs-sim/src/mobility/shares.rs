@@ -9,9 +9,6 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::trace::{Trace, scaled};
 
-/// All kinds; the last takes what the others leave.
-const KINDS: [Mobility; Mobility::ALL.len()] = Mobility::ALL;
-
 /// Decimal digits of a share.
 const DIGITS: u32 = 9;
 
@@ -22,8 +19,8 @@ pub(crate) const WHOLE: u32 = 10u32.pow(DIGITS);
 /// [`Mobility::Checkpoint`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MobilityShares {
-    /// Of all kinds but the last, in billionths; together at most one.
-    parts: [u32; KINDS.len() - 1],
+    /// Of all kinds but the last, which takes what the others leave, in billionths.
+    parts: [u32; Mobility::ALL.len() - 1],
 }
 
 impl MobilityShares {
@@ -44,7 +41,7 @@ impl MobilityShares {
 
     fn kind(&self, seed: u64, id: &str) -> Mobility {
         let mut place = drawn(seed, id);
-        let parts = self.parts.iter().zip(KINDS);
+        let parts = self.parts.iter().zip(Mobility::ALL);
         for (part, kind) in parts {
             match place.checked_sub(*part) {
                 Some(rest) => place = rest,
@@ -60,7 +57,7 @@ impl fmt::Display for MobilityShares {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given: u32 = self.parts.iter().sum();
         let parts = self.parts.into_iter().chain([WHOLE.saturating_sub(given)]);
-        let there = parts.zip(KINDS).filter(|(part, _)| *part > 0);
+        let there = parts.zip(Mobility::ALL).filter(|(part, _)| *part > 0);
         let texts =
             there.map(|(part, kind)| format!("{kind}={}", f64::from(part) / f64::from(WHOLE)));
         out.write_str(&texts.collect::<Vec<_>>().join(","))
@@ -94,7 +91,7 @@ impl FromStr for MobilityShares {
 
     /// Reads e.g. `park=0.7,checkpoint=0.2,never=0.1`. What is left to 1 is checkpoint.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut given: [Option<u32>; KINDS.len()] = [None; KINDS.len()];
+        let mut given: [Option<u32>; Mobility::ALL.len()] = [None; Mobility::ALL.len()];
         for part in text.split(',') {
             let Some((name, share)) = part.split_once('=') else {
                 let part = part.trim();
@@ -104,7 +101,7 @@ impl FromStr for MobilityShares {
             };
             let (name, share) = (name.trim(), share.trim());
             let kind = kind_named(name);
-            let Some(place) = KINDS.iter().position(|known| Some(*known) == kind) else {
+            let Some(place) = Mobility::ALL.iter().position(|known| Some(*known) == kind) else {
                 return Err(format!(
                     "{name:?} is no kind of mobility; allowed are checkpoint, carry, park, restart, never"
                 ));
@@ -115,13 +112,13 @@ impl FromStr for MobilityShares {
                 .ok_or_else(|| {
                     format!(
                         "the share of {} is {share:?}; allowed are 0 to 1",
-                        KINDS[place]
+                        Mobility::ALL[place]
                     )
                 })?;
             if given[place].replace(parts).is_some() {
                 return Err(format!(
                     "{} is there twice; give each kind once",
-                    KINDS[place]
+                    Mobility::ALL[place]
                 ));
             }
         }
@@ -207,10 +204,10 @@ mod tests {
     #[test]
     fn drawn_kinds_match_their_shares() {
         let mix = shares("park=0.4,restart=0.2,never=0.1,carry=0.1");
-        let mut counts = [0; KINDS.len()];
+        let mut counts = [0; Mobility::ALL.len()];
         for id in 0..10_000 {
             let kind = mix.kind(3, &id.to_string());
-            counts[KINDS
+            counts[Mobility::ALL
                 .iter()
                 .position(|other| *other == kind)
                 .expect("a kind")] += 1;

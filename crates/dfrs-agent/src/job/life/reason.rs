@@ -1,7 +1,7 @@
 //! What squeue shows as the reason of a job that waits.
 
 use dfrs_core::{Blocked, Time};
-use dfrs_proto::text::{counted, some_of};
+use dfrs_proto::text::counted;
 
 use super::Life;
 use super::image::LifeImage;
@@ -11,7 +11,7 @@ use crate::slurm::observation::Observation;
 use crate::slurm::records::{ObservedJob, ObservedNode, ObservedPlace, ObservedState};
 use crate::slurm::request::memory::memory_request;
 
-/// No more nodes than this are named: the reason is one column of squeue.
+/// More nodes than this are not named: the reason is one column of squeue.
 const MAX_NAMED: usize = 4;
 /// What a job without an image waits after.
 pub(super) const AFTER_CHECKPOINT: &str = "paused after its checkpoint";
@@ -179,13 +179,16 @@ fn phrase(job: &ObservedJob, why: Blocked, observation: &Observation) -> String 
     }
 }
 
-/// ": n1, n2".
+/// ": n1,n2"; of many nodes nothing.
 fn named<'a>(nodes: impl Iterator<Item = &'a ObservedNode>) -> String {
-    let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
-    if names.is_empty() {
+    let names: Vec<&str> = nodes
+        .take(MAX_NAMED + 1)
+        .map(|node| node.name.as_str())
+        .collect();
+    if names.is_empty() || names.len() > MAX_NAMED {
         return String::new();
     }
-    format!(": {}", some_of(&names, MAX_NAMED))
+    format!(": {}", names.join(","))
 }
 
 fn request(job: &ObservedJob, observation: &Observation) -> String {

@@ -1,6 +1,8 @@
 //! Figures and tables of the IPDPS 2010 paper.
 
-use super::{EASY, EASY_PUBLISHED, EASY_SHARED, Experiment, IPDPS, LOADS, PENALTY, ResultLayout};
+use super::{
+    COSTS, EASY, EASY_PUBLISHED, EASY_SHARED, Experiment, IPDPS, LOADS, PENALTY, ResultLayout,
+};
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
 
@@ -55,14 +57,7 @@ pub const ALL: &[Experiment] = &[
         name: "ipdps-table-2",
         sets: &[TraceSet::Heavy],
         policies: MOVING,
-        measures: &[
-            Measure::PauseBandwidth,
-            Measure::MigrationBandwidth,
-            Measure::PausesPerHour,
-            Measure::MigrationsPerHour,
-            Measure::PausesPerJob,
-            Measure::MigrationsPerJob,
-        ],
+        measures: COSTS.split_at(6).0,
         shape: ResultLayout::Measures,
         ..USUAL
     },

@@ -1,8 +1,8 @@
 //! Figures and numbers of the TPDS 2012 paper.
 
 use super::{
-    BEST, EASY, EASY_PUBLISHED, EASY_SHARED, Experiment, LOADS, PENALTY, PERIODS, ResultLayout,
-    SECOND, TPDS,
+    BEST, COSTS, EASY, EASY_PUBLISHED, EASY_SHARED, Experiment, LOADS, PENALTY, PERIODS,
+    ResultLayout, SECOND, TPDS,
 };
 use crate::reproduce::measure::Measure;
 use crate::reproduce::traces::TraceSet;
@@ -45,15 +45,7 @@ pub const ALL: &[Experiment] = &[
         sets: &[TraceSet::Heavy],
         policies: &[SECOND, BEST],
         periods: &[600, 3600],
-        measures: &[
-            Measure::PauseBandwidth,
-            Measure::MigrationBandwidth,
-            Measure::PausesPerHour,
-            Measure::MigrationsPerHour,
-            Measure::PausesPerJob,
-            Measure::MigrationsPerJob,
-            Measure::Bandwidth,
-        ],
+        measures: COSTS,
         shape: ResultLayout::Measures,
         ..USUAL
     },
