@@ -95,7 +95,8 @@ struct order {
 
 __attribute__((noreturn)) static void hold_job(void)
 {
-	slurm_error("dfrs carry: JobId=%u: not started; it exits with %d, by which Slurm holds it (RequeueExitHold)", state.job, EXIT_HELD);
+	slurm_error("dfrs carry: JobId=%u: not started; it exits with %d, by which Slurm holds it (RequeueExitHold)",
+		    state.job, EXIT_HELD);
 	_exit(EXIT_HELD);
 }
 
@@ -278,31 +279,27 @@ static enum image kind_of(int image)
  */
 static int open_image(bool *clear)
 {
-	int directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC), image = -1;
+	int directory, image = -1;
+	bool mounted;
 	char name[NUMBER_SIZE];
 
-	*clear = false;
 	(void) snprintf(name, sizeof(name), "%u", state.job);
+	directory = open(options.images, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mounted = (directory >= 0) && !faccessat(directory, "lock", F_OK, 0);
 	/* Of a job that cannot be carried nothing is missed. */
-	if (!state.served && ((directory < 0) || faccessat(directory, "lock", F_OK, 0))) {
-		if (directory >= 0)
-			(void) close(directory);
-		*clear = true;
-		return -1;
-	}
-	if (directory < 0) {
-		slurm_error("dfrs carry: %s: %m; the node must see the directory of images", options.images);
-		return -1;
-	}
-	if (faccessat(directory, "lock", F_OK, 0)) {
-		slurm_error("dfrs carry: %s/lock: %m; is the directory of images mounted?", options.images);
-	} else {
+	*clear = !mounted && !state.served;
+	if (mounted) {
 		image = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		*clear = (image >= 0) || (errno == ENOENT);
 		if (!*clear)
 			slurm_error("dfrs carry: %s/%s: %m", options.images, name);
+	} else if (state.served && (directory < 0)) {
+		slurm_error("dfrs carry: %s: %m; the node must see the directory of images", options.images);
+	} else if (state.served) {
+		slurm_error("dfrs carry: %s/lock: %m; is the directory of images mounted?", options.images);
 	}
-	(void) close(directory);
+	if (directory >= 0)
+		(void) close(directory);
 	return image;
 }
 

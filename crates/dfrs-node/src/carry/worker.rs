@@ -64,7 +64,7 @@ impl CarryThreads {
     /// Starts the threads.
     pub fn new(settings: &ImageSettings) -> CarryThreads {
         let (finished, outcomes) = channel();
-        let start = || {
+        let start = |when_idle: fn(&ImageSettings)| {
             let (sender, requests) = channel::<CarryRequest>();
             let (settings, finished) = (settings.clone(), finished.clone());
             thread::spawn(move || {
@@ -76,8 +76,7 @@ impl CarryThreads {
                                 return;
                             }
                         }
-                        // A dump does it, too (`check_room`).
-                        Err(RecvTimeoutError::Timeout) => settings.remove_restored(),
+                        Err(RecvTimeoutError::Timeout) => when_idle(&settings),
                         Err(RecvTimeoutError::Disconnected) => return,
                     }
                 }
@@ -85,8 +84,9 @@ impl CarryThreads {
             sender
         };
         CarryThreads {
-            inspections: start(),
-            images: start(),
+            inspections: start(|_| ()),
+            // A dump does it, too (`check_room`).
+            images: start(ImageSettings::remove_restored),
             outcomes,
         }
     }

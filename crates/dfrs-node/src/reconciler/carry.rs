@@ -28,9 +28,8 @@ impl Reconciler {
             }
             (true, JobImage::Left) if job.has_failed_image => self.release_image(job, now),
             (true, JobImage::None | JobImage::Left) => {
-                let note = self.facts.set_image_note(job.id, true);
                 // Without a note a successor would leave it stopped.
-                if self.warnings.check(job.subject("note"), note).is_some() {
+                if self.note_image(job, true) {
                     self.request_carry(job, CarryTask::Dump);
                     job.image = JobImage::Writing;
                 }
@@ -174,8 +173,7 @@ impl Reconciler {
             CarryTask::Dump if job.directory.is_some() => {
                 let is_stopped = result.map_or_else(|failure| failure.is_stopped, |()| true);
                 if is_stopped {
-                    let note = self.facts.set_image_note(job.id, true);
-                    self.warnings.check(job.subject("note"), note);
+                    self.note_image(job, true);
                     job.image = JobImage::Left;
                 }
             }
@@ -207,11 +205,16 @@ impl Reconciler {
         self.publish(job, JobFact::Carriable, can_be && may_be);
     }
 
+    /// Notes for a successor whether there is an image of the job; whether that was possible.
+    fn note_image(&mut self, job: &NodeJob, is_there: bool) -> bool {
+        let note = self.facts.set_image_note(job.id, is_there);
+        self.warnings.check(job.subject("note"), note).is_some()
+    }
+
     /// There is no image of this run of the job.
     pub(super) fn forget_image(&mut self, job: &mut NodeJob) {
         if job.image != JobImage::None {
-            let note = self.facts.set_image_note(job.id, false);
-            self.warnings.check(job.subject("note"), note);
+            self.note_image(job, false);
         }
         job.image = JobImage::None;
     }

@@ -58,7 +58,7 @@ impl ClusterModel {
         let Some(run) = self.runs.get(&id).filter(|run| !run.ends) else {
             return false;
         };
-        let (job, word) = (run.job, self.why_held(run));
+        let (job, label, word) = (run.job, run.label, self.why_held(run));
         let entry = self.slurmctld.jobs.get_mut(&job);
         let entry = entry.filter(|entry| entry.run == id && entry.has_nodes());
         let (Some(word), Some(entry)) = (word, entry) else {
@@ -66,15 +66,11 @@ impl ClusterModel {
         };
         (entry.seen.held, entry.seen.on_hold, entry.seen.priority) = (true, true, 0);
         self.note(format!("{word} {job}"));
-        if word == NOT_RESTORED {
-            let label = self.runs.get(&id).map(|run| run.label);
-            let program = label.and_then(|label| self.programs.get_mut(&label));
-            program
-                .into_iter()
-                .for_each(|program| program.restore_failed = true);
-        } else {
-            // An administrator discards it before the job is released, and begins again.
+        if word == START_FORGOTTEN {
+            // An administrator discards it before releasing the job, which begins again.
             self.images.remove(&job);
+        } else if let Some(program) = self.programs.get_mut(&label) {
+            program.restore_failed = true;
         }
         self.end_run(job, None);
         true

@@ -223,9 +223,7 @@ impl Images {
     /// As [`Self::remove`].
     pub fn discard(&self, job: u32) -> Result<(), String> {
         self.with_locked(job, |path| match mark_of(path)? {
-            Some(RestoreMark { is_sure: true, .. }) => {
-                remove_but_marks(path).map_err(|error| format!("{}: {error}", path.display()))
-            }
+            Some(RestoreMark { is_sure: true, .. }) => leave_mark(path),
             _ => remove(path),
         })
     }
@@ -294,9 +292,7 @@ impl Images {
         }
         self.with_locked(job, |path| match age(path) {
             Some(age) if age >= MARK_KEPT => remove(path),
-            Some(_) => {
-                remove_but_marks(path).map_err(|error| format!("{}: {error}", path.display()))
-            }
+            Some(_) => leave_mark(path),
             None => Ok(()),
         })
     }
@@ -516,6 +512,11 @@ fn remove(path: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: cannot be removed: {error}", path.display());
     remove_files(path).map_err(failed)?;
     fs::remove_dir(path).map_err(failed)
+}
+
+/// Removes what is in an image's directory but its mark.
+fn leave_mark(path: &Path) -> Result<(), String> {
+    remove_but_marks(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Removes the files in a directory; last those by which it is known for one that was restored.
